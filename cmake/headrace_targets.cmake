@@ -1,0 +1,28 @@
+# Functions that every folder uses to declare its library and its tests.
+
+# Compiler flags, in one place. Linked by every target of the project.
+add_library(headrace_options INTERFACE)
+target_compile_options(headrace_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+  $<$<BOOL:${HEADRACE_SANITIZE}>:-fsanitize=${HEADRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+target_link_options(headrace_options INTERFACE
+  $<$<BOOL:${HEADRACE_SANITIZE}>:-fsanitize=${HEADRACE_SANITIZE}>)
+
+# headrace_library(NAME [FOLDER dir] DEPENDS lib...): all .cpp of this folder as target headrace_NAME, alias headrace::NAME.
+function(headrace_library NAME)
+  cmake_parse_arguments(ARG "" "FOLDER" "DEPENDS;PRIVATE_DEPENDS;GENERATED" ${ARGN})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER ${CMAKE_CURRENT_SOURCE_DIR}/${NAME})
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${ARG_FOLDER}/*.cpp)
+  if(NOT sources)  # TODO: bootstrap only
+    add_library(headrace_${NAME} INTERFACE)
+    add_library(headrace::${NAME} ALIAS headrace_${NAME})
+    target_link_libraries(headrace_${NAME} INTERFACE ${ARG_DEPENDS})
+    return()
+  endif()
+  add_library(headrace_${NAME} STATIC ${sources} ${ARG_GENERATED})
+  add_library(headrace::${NAME} ALIAS headrace_${NAME})
+  target_include_directories(headrace_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/host)
+  target_link_libraries(headrace_${NAME} PUBLIC ${ARG_DEPENDS} PRIVATE headrace_options ${ARG_PRIVATE_DEPENDS})
+endfunction()

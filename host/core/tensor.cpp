@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tensor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace headrace {
+namespace {
+
+// Half bits need their own reading; every other stored type converts as C++ does.
+struct Half {
+  std::uint16_t bits;
+};
+
+template <typename Visitor>
+decltype(auto) visit_type(ElementType type, Visitor&& visitor) {
+  switch (type) {
+    case ElementType::f32: return visitor(float{});
+    case ElementType::f16: return visitor(Half{});
+    case ElementType::i8: return visitor(std::int8_t{});
+    case ElementType::u8: return visitor(std::uint8_t{});
+    case ElementType::i32: return visitor(std::int32_t{});
+    case ElementType::i64: return visitor(std::int64_t{});
+    case ElementType::boolean: return visitor(bool{});
+  }
+  fail(ErrorCode::kInternal, "unknown element type");
+}
+
+template <typename T>
+auto load(const std::byte* data, std::int64_t index) {
+  if constexpr (std::is_same_v<T, Half>) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, data + index * 2, 2);
+    return half_to_float(bits);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return std::to_integer<std::uint8_t>(data[index]) != 0;
+  } else {
+    T value{};
+    std::memcpy(&value, data + index * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+    return value;
+  }
+}
+
+template <typename To, typename From>
+To saturated(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return value != From{};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if (std::isnan(value)) return To{};
+    if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (value >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return static_cast<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <typename From, typename To>
+void convert_elems(const Tensor& source, Tensor& result) {
+  std::byte* out = result.mutable_data();
+  for (std::int64_t i = 0; i < source.count(); ++i) {
+    const auto value = load<From>(source.data(), i);
+    if constexpr (std::is_same_v<To, Half>) {
+      const std::uint16_t bits = float_to_half(static_cast<float>(value));
+      std::memcpy(out + i * 2, &bits, 2);
+    } else {
+      const To converted = saturated<To>(value);
+      std::memcpy(out + i * static_cast<std::int64_t>(sizeof(To)), &converted, sizeof(To));
+    }
+  }
+}
+
+std::int64_t checked_count(ElementType type, const Shape& shape) {
+  const std::int64_t count = count_elems(shape);
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, static_cast<std::int64_t>(size_bytes(type)), &bytes)) {
+    fail(ErrorCode::kInvalidArgument, "tensor of shape " + to_string(shape) + " has more than 2^63 bytes");
+  }
+  return count;
+}
+
+}  // namespace
+
+Tensor::Tensor(ElementType type, Shape shape)
+    : type_(type), shape_(std::move(shape)), count_(checked_count(type_, shape_)) {
+  // A whole vector past the end may be read by wide kernels that use this memory in place.
+  const std::size_t bytes = size_bytes() + kMemoryAlignment;
+  const std::size_t rounded = (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+  void* memory = std::aligned_alloc(kMemoryAlignment, rounded);
+  if (memory == nullptr) {
+    fail(ErrorCode::kOutOfMemory,
+         "no memory for a tensor of shape " + to_string(shape_) + ", " + std::to_string(rounded) + " bytes");
+  }
+  std::memset(memory, 0, rounded);
+  owner_ = std::shared_ptr<const void>(memory, [](const void* p) { std::free(const_cast<void*>(p)); });
+  data_ = static_cast<std::byte*>(memory);
+}
+
+Tensor::Tensor(ElementType type, Shape shape, void* data)
+    : type_(type),
+      shape_(std::move(shape)),
+      count_(checked_count(type_, shape_)),
+      data_(static_cast<std::byte*>(data)) {}
+
+Tensor::Tensor(ElementType type, Shape shape, std::shared_ptr<const void> owner, const void* data)
+    : type_(type),
+      shape_(std::move(shape)),
+      count_(checked_count(type_, shape_)),
+      owner_(std::move(owner)),
+      data_(static_cast<std::byte*>(const_cast<void*>(data))),
+      is_read_only_(true) {}
+
+std::byte* Tensor::mutable_data() {
+  HEADRACE_ASSERT(!is_read_only_, "write to a read-only tensor");
+  return data_;
+}
+
+bool Tensor::is_aligned() const { return reinterpret_cast<std::uintptr_t>(data_) % kMemoryAlignment == 0; }
+
+Tensor Tensor::reshaped(Shape shape) const {
+  check(count_elems(shape) == count_, ErrorCode::kInvalidArgument,
+        "cannot reshape " + to_string(shape_) + " to " + to_string(shape));
+  Tensor result = *this;
+  result.shape_ = std::move(shape);
+  return result;
+}
+
+Tensor Tensor::clone() const {
+  Tensor result(type_, shape_);
+  if (size_bytes() != 0) std::memcpy(result.data_, data_, size_bytes());
+  return result;
+}
+
+Tensor Tensor::aligned_copy() const {
+  const bool is_ok = reinterpret_cast<std::uintptr_t>(data_) % headrace::size_bytes(type_) == 0;
+  return is_ok ? *this : clone();
+}
+
+Tensor convert(const Tensor& source, ElementType type) {
+  Tensor result(type, source.shape());
+  visit_type(source.type(), [&](auto from) {
+    visit_type(type, [&](auto to) { convert_elems<decltype(from), decltype(to)>(source, result); });
+  });
+  return result;
+}
+
+std::vector<std::int64_t> to_int64s(const Tensor& tensor) {
+  const Tensor converted = convert(tensor, ElementType::i64);
+  const auto values = converted.values<std::int64_t>();
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> to_doubles(const Tensor& tensor) {
+  std::vector<double> values(static_cast<std::size_t>(tensor.count()));
+  visit_type(tensor.type(), [&](auto type) {
+    for (std::int64_t i = 0; i < tensor.count(); ++i) {
+      values[static_cast<std::size_t>(i)] = static_cast<double>(load<decltype(type)>(tensor.data(), i));
+    }
+  });
+  return values;
+}
+
+Tensor make_i64_tensor(const Shape& shape, std::span<const std::int64_t> values) {
+  Tensor tensor(ElementType::i64, shape);
+  HEADRACE_ASSERT(tensor.count() == static_cast<std::int64_t>(values.size()), "wrong number of values");
+  std::copy(values.begin(), values.end(), tensor.mutable_values<std::int64_t>().begin());
+  return tensor;
+}
+
+Tensor make_f32_tensor(const Shape& shape, std::span<const float> values) {
+  Tensor tensor(ElementType::f32, shape);
+  HEADRACE_ASSERT(tensor.count() == static_cast<std::int64_t>(values.size()), "wrong number of values");
+  std::copy(values.begin(), values.end(), tensor.mutable_values<float>().begin());
+  return tensor;
+}
+
+}  // namespace headrace

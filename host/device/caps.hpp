@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device can do, as plain data: lowering and partition decide from it without touching the device.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace {
+
+enum class DeviceType { kCpuFallback, kCpu, kGpu, kAccelerator };  // kCpu: an OpenCL CPU device
+
+std::string_view to_string(DeviceType type);
+
+// One compiled form of a kernel file: macros change the code's shape (tile, vector width, data type), nothing else.
+struct KernelInstance {
+  std::string file;    // "conv_wide.cl", in kernels/
+  std::string macros;  // "TILE_M=14,TILE_N=2,VEC=16", sorted as the file's header lists them; may be empty
+  std::string entry;   // kernel function, "conv_wide_f32"
+
+  // Kernels with equal file and macros come from one program.
+  std::string program_key() const { return file + "|" + macros; }
+  std::string key() const { return program_key() + "|" + entry; }
+  friend auto operator<=>(const KernelInstance&, const KernelInstance&) = default;
+};
+
+struct KernelCaps {
+  DeviceType type = DeviceType::kCpuFallback;
+  int vector_width = 1;      // f32 lanes of the native vector: 16, 8 or 4
+  int compute_units = 1;
+  std::size_t max_work_group = 1;
+  std::size_t local_bytes = 0;
+  std::size_t max_alloc_bytes = 0;
+  std::size_t global_bytes = 0;
+  bool has_compiler = true;
+  std::set<std::string, std::less<>> extensions;
+  // The keys of the instances that the programmed bitstream holds; with a compiler every instance is offered too.
+  std::set<std::string, std::less<>> programmed;
+
+  bool offers(const KernelInstance& instance) const {
+    return has_compiler || programmed.count(instance.key()) != 0;
+  }
+  bool is_wide() const { return type != DeviceType::kGpu; }  // wide family; tile family on GPUs
+};
+
+// What users see of a device.
+struct DeviceInfo {
+  std::string name;           // "CPU", "CL.0"
+  std::vector<std::string> aliases;  // "POCL", "GPU.1", "FPGA"
+  DeviceType type = DeviceType::kCpuFallback;
+  std::string description;    // the device's own name
+  std::string platform;
+  std::string vendor;
+  std::string version;        // OpenCL version
+  std::string driver;
+};
+
+}  // namespace headrace

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public API of Headrace. Include this one header and link headrace::runtime.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/element_type.hpp"
+#include "core/error.hpp"
+#include "core/shape.hpp"
+#include "core/tensor.hpp"
+
+namespace headrace {
+
+// Configuration of a compiled model: {"PERF_COUNT", "YES"}. Unknown keys throw kInvalidArgument listing the known ones.
+using Properties = std::map<std::string, std::string>;
+
+// Where an OpenCL memory object stands in for host memory (see InferRequest::set_input_buffer).
+using ClMem = void*;  // a cl_mem of the device's context
+
+struct PortInfo {
+  std::string name;                  // the tensor's first name
+  std::vector<std::string> names;    // all of them
+  ElementType type = ElementType::f32;
+  PartialShape shape;
+};
+
+// One row of `headrace devices`.
+struct DeviceSummary {
+  std::string name;                  // "CPU", "CL.0"
+  std::vector<std::string> aliases;  // "POCL", "GPU", "FPGA.1"
+  std::string type;                  // "CPU", "OpenCL CPU", "GPU", "accelerator"
+  std::string description;
+  std::string platform;
+  std::string driver;
+  int compute_units = 0;
+  std::size_t global_bytes = 0;
+  bool has_compiler = true;
+  std::string bitstream;             // name of what is programmed, or empty
+  std::string problem;               // why the device or platform cannot be used, or empty
+};
+
+// One row of `headrace query`.
+struct LayerPlacement {
+  std::string layer;
+  std::string type;                  // the file's own type name
+  std::string device;                // "CL.0", "CPU", or empty: nowhere
+  int subgraph = -1;                 // subgraphs are numbered in the order in which they run
+  std::vector<std::string> fused;    // original layers computed inside this one
+  struct Refusal { std::string device; std::string reason; };
+  std::vector<Refusal> refusals;     // earlier devices in the list, in order
+};
+
+// One row of -pc.
+struct LayerProfile {
+  std::string layer;                 // "subgraph0: conv1", or a transfer: "subgraph0: input transfer"
+  std::string type;
+  std::string device;
+  std::string kernel;
+  std::string origin;                // "bitstream NAME", "cache", "source", "host"
+  double device_us = 0.0;
+  double queue_us = 0.0;
+  std::int64_t flops = 0;
+  std::int64_t bytes = 0;
+};
+
+// A network as read from a file. Copies share one immutable graph; the setters below change only this copy.
+class Model {
+ public:
+  struct Impl;
+  explicit Model(std::shared_ptr<Impl> impl);
+
+  const std::string& name() const;
+  std::vector<PortInfo> inputs() const;    // in the file's order
+  std::vector<PortInfo> outputs() const;
+
+  // Fixes the shape of an input ("" names the only one). Throws kInvalidArgument where the file's shape refuses it.
+  void set_input_shape(std::string_view input, const Shape& shape);
+  // Element type in which the caller gives an input or wants an output; converted on the way.
+  void set_input_type(std::string_view input, ElementType type);
+  void set_output_type(std::string_view output, ElementType type);
+  // Order in which the caller gives a rank-4 input: "NCHW" (default) or "NHWC"; the tensor's shape is then [N,H,W,C].
+  void set_input_layout(std::string_view input, std::string_view layout);
+  void set_output_layout(std::string_view output, std::string_view layout);
+
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+// One run of a network at a time. Use from one thread at a time; wait_for and cancel may be called from any.
+class InferRequest {
+ public:
+  struct Impl;
+  explicit InferRequest(std::shared_ptr<Impl> impl);
+
+  // Inputs and outputs by position, or by name ("" or no name: the only one). Tensors are borrowed until the run ends;
+  // memory aligned to kMemoryAlignment is used without a copy on CPU devices. Another shape than the model's compiles
+  // a plan for it (cached). Throws kInvalidArgument with expected and given type and shape, kBusy while running.
+  void set_input_tensor(const Tensor& tensor);
+  void set_input_tensor(std::size_t index, const Tensor& tensor);
+  void set_tensor(std::string_view name, const Tensor& tensor);
+  void set_output_tensor(std::size_t index, const Tensor& tensor);
+  // After a run: the results. They stay valid until the next start.
+  Tensor get_output_tensor(std::size_t index = 0) const;
+  Tensor get_tensor(std::string_view name) const;
+
+  // Device memory (dense, row-major, the port's type and shape) in place of host memory; the network's first or last
+  // subgraph must run on the device that owns it.
+  void set_input_buffer(std::size_t index, ClMem buffer, const Shape& shape);
+  void set_output_buffer(std::size_t index, ClMem buffer);
+
+  void infer();                       // start_async and wait
+  void start_async();                 // throws kBusy while running
+  void wait();                        // rethrows the run's first error; the request is usable again after it
+  bool wait_for(std::chrono::milliseconds timeout);  // true when done; rethrows like wait
+  void cancel();                      // a run that has not finished ends with kCancelled
+  // Called once per run from a library thread, with the error or nullptr. A callback may start the next run.
+  // What it throws is reported by wait().
+  void set_callback(std::function<void(std::exception_ptr)> callback);
+
+  // Figures of the last run; needs {"PERF_COUNT", "YES"}.
+  std::vector<LayerProfile> profiling_info() const;
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+// Immutable, thread-safe.
+class CompiledModel {
+ public:
+  struct Impl;
+  explicit CompiledModel(std::shared_ptr<Impl> impl);
+
+  InferRequest create_infer_request() const;
+  std::vector<PortInfo> inputs() const;
+  std::vector<PortInfo> outputs() const;
+  // Where each layer runs and why (empty until shapes are known).
+  std::vector<LayerPlacement> placements() const;
+  // "CL.0: bitstream generic-f32 (12 kernels)" lines, one per device used, for reports.
+  std::vector<std::string> origins() const;
+  // Where the arena and weights stand: bytes per device for one request.
+  struct MemoryUse { std::string device; std::size_t arena_bytes = 0; std::size_t weights_bytes = 0; std::size_t lower_bound_bytes = 0; };
+  std::vector<MemoryUse> memory_use() const;
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+struct CoreOptions {
+  std::string cache_dir;   // compiled programs; empty: none
+  std::string state_dir;   // what is programmed on which device; empty: none
+  std::string kernel_dir;  // kernels/ to read instead of the built-in texts; empty: built-in
+};
+
+// Options from HEADRACE_CACHE_DIR and HEADRACE_STATE_DIR, with defaults in the user's cache and state folders.
+CoreOptions default_core_options();
+
+// Devices and what is programmed on them. Thread-safe.
+class Core {
+ public:
+  struct Impl;
+  explicit Core(const CoreOptions& options = default_core_options());
+
+  // Lists without compiling anything; platforms that fail are rows with a problem.
+  std::vector<DeviceSummary> devices() const;
+  // Reads an IR .xml with its .bin beside it, or with other weights. Throws kBadModel, kUnsupported or kIo.
+  Model read_model(const std::string& path, const std::string& weights_path = "") const;
+  // Compiles for a device string (design.md section 4): "POCL", "HETERO:FPGA,CPU", "CPU".
+  CompiledModel compile_model(const Model& model, std::string_view devices, const Properties& properties = {}) const;
+  // Answers for every layer without compiling kernels; never throws for an unsupported layer.
+  std::vector<LayerPlacement> query_model(const Model& model, std::string_view devices) const;
+  // The subgraphs as Graphviz text, coloured by device.
+  std::string query_dot(const Model& model, std::string_view devices) const;
+
+  // Bitstreams: see host/device/opencl/README.md.
+  struct ProgramReport { std::string device; std::string bitstream; std::string uuid; bool was_programmed = false; double load_ms = 0.0; int kernels = 0; };
+  ProgramReport program(std::string_view device, const std::string& bitstream_path) const;
+  // Forgets what is programmed; returns its name or "".
+  std::string erase(std::string_view device) const;
+  struct BuildReport { std::string path; std::string name; std::string uuid; int kernels = 0; std::size_t size_bytes = 0; double build_ms = 0.0; };
+  using Progress = std::function<void(int done, int total, std::string_view what)>;
+  BuildReport build_bitstream(const std::string& recipe_path, std::string_view device, const std::string& output_path,
+                              const Progress& progress = {}) const;
+  // The manifest as JSON text, after a check of every hash.
+  std::string show_bitstream(const std::string& path) const;
+  // Kernel instance keys that the model needs on a device of this string, for `bitstream list --for`.
+  std::vector<std::string> needed_kernels(const Model& model, std::string_view device) const;
+
+  // Dumps the graph after a pass ("read", a pass's name, "partition", "plan").
+  std::string dump_after(const Model& model, std::string_view devices, std::string_view stage) const;
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace headrace
