@@ -65,6 +65,9 @@ struct TensorDesc {
   ElementType type = ElementType::f32;
   Shape shape;
   std::vector<std::int64_t> strides;
+  // Elements from the operand's pointer to the tensor's first element: a channel slice of a Concat's buffer starts
+  // where no cl_mem can (sub-buffers start at multiples of 128 bytes), so kernels take the offset as an int argument.
+  std::int64_t offset = 0;
 
   std::int64_t count() const { return count_elems(shape); }
 };
