@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv_problem.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "ops/conv_args.hpp"
+
+namespace headrace {
+namespace {
+
+// Longest part of K that conv_wide.cl sums at once (its macro KC) and the share of a second-level cache that the
+// weights of a work-item may take: half of the 1 MiB that AVX-512 server cores have.
+constexpr std::int64_t kPartElems = 512;
+constexpr std::int64_t kWeightBytesInCache = 512 * 1024;
+// PoCL deals work-groups to its threads in shrinking shares; 8 each keep both ends busy until the last.
+constexpr std::int64_t kItemsPerUnit = 8;
+// Below this a work-item costs more to start than it computes.
+constexpr std::int64_t kMinItemFlops = 100'000;
+
+constexpr ConvTile kTiles[] = {
+    {16, 14, 2}, {16, 7, 2}, {16, 1, 8},  // AVX-512: 32 registers
+    {8, 6, 2},   {8, 1, 8},               // AVX2: 16 registers
+    {4, 6, 2},   {4, 1, 8},               // SSE, NEON
+};
+
+struct Split {
+  std::int64_t tiles_per_item = 1;
+  std::int64_t vectors_per_item = 1;
+};
+
+// How pixels and channels are shared out: channels in as wide ranges as the cache takes, so that each gathered pixel
+// is used for many channels, and narrower ones where pixels alone do not keep every compute unit busy.
+Split split_work(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps) {
+  const std::int64_t tiles = divide_up(problem.pixels(), tile.tile_m);
+  const std::int64_t blocks = divide_up(tile.vectors(problem.OC), tile.tile_n);
+  const std::int64_t block_bytes = std::min(problem.k(), kPartElems) * tile.tile_n * tile.vec * 4;
+  const std::int64_t flops = 2 * problem.pixels() * problem.OC * problem.k();
+  const std::int64_t wanted =
+      std::clamp(flops * problem.G / kMinItemFlops, std::int64_t{1}, kItemsPerUnit * caps.compute_units);
+  std::int64_t blocks_per_item =
+      std::clamp(kWeightBytesInCache / std::max<std::int64_t>(block_bytes, 1), std::int64_t{1}, blocks);
+  while (blocks_per_item > 1 && divide_up(blocks, blocks_per_item) * tiles * problem.G < wanted) {
+    blocks_per_item = divide_up(blocks_per_item, 2);
+  }
+  const std::int64_t ranges = divide_up(blocks, blocks_per_item) * problem.G;
+  const std::int64_t tile_ranges = std::clamp(divide_up(wanted, ranges), std::int64_t{1}, tiles);
+  return {divide_up(tiles, tile_ranges), divide_up(blocks, divide_up(blocks, blocks_per_item)) * tile.tile_n};
+}
+
+void add_destination_strides(ArgList& args, const ConvStrides& strides) {
+  for (const std::int64_t stride : {strides.n, strides.d, strides.h, strides.w, strides.g}) args.add(stride);
+}
+
+// Copies one block of `width` channels from `first` on: [K][width].
+float* pack_block(const float* wei, const WeightStrides& strides, const ConvProblem& problem, std::int64_t first,
+                  std::int64_t width, float* to) {
+  const std::int64_t taps = problem.kernel[0] * problem.kernel[1] * problem.kernel[2];
+  const std::int64_t valid = std::min(width, problem.OC - first);
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    for (std::int64_t ic = 0; ic < problem.IC; ++ic, to += width) {
+      const float* from = wei + first * strides.oc + tap * strides.tap + ic * strides.ic;
+      for (std::int64_t lane = 0; lane < valid; ++lane) to[lane] = from[lane * strides.oc];
+    }
+  }
+  return to;
+}
+
+}  // namespace
+
+KernelInstance ConvTile::instance() const {
+  return {"conv_wide.cl",
+          "TILE_M=" + std::to_string(tile_m) + ",TILE_N=" + std::to_string(tile_n) + ",VEC=" + std::to_string(vec),
+          "conv_wide_f32"};
+}
+
+std::string ConvTile::packing_key(std::string_view prefix) const {
+  return std::string(prefix) + ":VEC=" + std::to_string(vec) + ",TILE_N=" + std::to_string(tile_n);
+}
+
+std::vector<ConvTile> all_conv_tiles() { return {std::begin(kTiles), std::end(kTiles)}; }
+
+std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps) {
+  std::optional<ConvTile> best;
+  double best_cost = 0;
+  for (const ConvTile& tile : kTiles) {
+    if (tile.vec > std::max(caps.vector_width, 4) || !caps.offers(tile.instance())) continue;
+    // Pixels that the tiles cover, with a share for the weights that every tile reads, over the lanes that work.
+    const double tiles = static_cast<double>(divide_up(std::max<std::int64_t>(pixels, 1), tile.tile_m));
+    const double cost = tiles * (tile.tile_m + 2.0) / tile.vec;
+    if (!best || cost < best_cost) {
+      best = tile;
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const ConvProblem& problem,
+                         const ConvTile& tile) {
+  const std::int64_t groups = problem.is_weight_shared ? 1 : problem.G;
+  const std::int64_t group_elems = tile.packed_elems(problem.k(), problem.OC);
+  const Tensor source = wei.aligned_copy();
+  const float* from = source.values<float>().data();
+  Tensor packed(ElementType::f32, {groups * group_elems});
+  float* to = packed.mutable_values<float>().data();
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t vectors = tile.vectors(problem.OC);
+    for (std::int64_t v = 0; v < vectors;) {
+      std::int64_t block = tile.tile_n;
+      while (block > vectors - v) block /= 2;
+      to = pack_block(from + g * strides.g, strides, problem, v * tile.vec, block * tile.vec, to);
+      v += block;
+    }
+  }
+  return packed;
+}
+
+KernelLaunch make_conv_wide_launch(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps) {
+  const Split split = split_work(problem, tile, caps);
+  const std::int64_t vectors = tile.vectors(problem.OC);
+  ArgList args;
+  for (const Operand& operand :
+       {problem.src.operand, problem.wei, problem.bias, problem.residual.operand, problem.dst.operand}) {
+    args.add(operand);
+  }
+  args.add_flags(problem.bias, problem.residual.operand);
+  for (const ConvTensor* tensor : {&problem.src, &problem.dst, &problem.residual}) args.add(tensor->offset);
+  for (const std::int64_t count : {problem.pixels(), problem.IC, problem.OC}) args.add(count);
+  for (const Triple* values :
+       {&problem.out, &problem.in, &problem.kernel, &problem.stride, &problem.dilation, &problem.pad, &problem.up}) {
+    args.add(*values);
+  }
+  const ConvStrides& src = problem.src.strides;
+  for (const std::int64_t stride : {src.n, src.d, src.h, src.w, src.c, src.g}) args.add(stride);
+  add_destination_strides(args, problem.dst.strides);
+  add_destination_strides(args, problem.residual.strides);
+  args.add(problem.is_weight_shared ? 0 : tile.packed_elems(problem.k(), problem.OC));
+  args.add(problem.bias_g);
+  args.add(split.tiles_per_item);
+  args.add(split.vectors_per_item);
+  args.add(static_cast<std::int64_t>(problem.activation));
+  args.add(problem.alpha);
+  args.add(problem.beta);
+  KernelLaunch launch{tile.instance(), args.take()};
+  const std::int64_t tiles = divide_up(problem.pixels(), tile.tile_m);
+  launch.global = {static_cast<std::size_t>(divide_up(tiles, split.tiles_per_item)),
+                   static_cast<std::size_t>(divide_up(vectors, split.vectors_per_item)),
+                   static_cast<std::size_t>(problem.G)};
+  return launch;
+}
+
+}  // namespace headrace

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the general convolution kernels (conv_wide.cl, conv_tile.cl) compute, and their launches: every convolution and
+// every matrix product is lowered through a ConvProblem.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/conv_shape.hpp"
+#include "ops/descriptor.hpp"
+
+namespace headrace {
+
+// Element strides of one tensor between batches, depths, rows, pixels, channels and groups.
+struct ConvStrides {
+  std::int64_t n = 0, d = 0, h = 0, w = 0, c = 1, g = 0;
+};
+
+// A tensor operand: where it is and how it is walked.
+struct ConvTensor {
+  Operand operand;
+  std::int64_t offset = 0;  // elements
+  ConvStrides strides;
+};
+
+// The arguments of conv_wide.cl under their names there; see its header for the formula. Matrix products C = A * B
+// are N = D = H = 1, W = rows of A, IC = K, and the batch as groups.
+struct ConvProblem {
+  std::int64_t N = 1, G = 1, IC = 1, OC = 1;  // IC and OC per group
+  Triple in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1};
+  Triple stride{1, 1, 1}, dilation{1, 1, 1}, pad{0, 0, 0}, up{1, 1, 1};
+  ConvTensor src, dst, residual;
+  Operand wei, bias;  // wei packed by pack_weights; bias [G * bias_g]
+  std::int64_t bias_g = 0;
+  bool is_weight_shared = false;  // all groups use one group's weights
+  Activation activation = Activation::kNone;
+  float alpha = 0.0F, beta = 0.0F;
+
+  std::int64_t pixels() const { return N * out[0] * out[1] * out[2]; }
+  std::int64_t k() const { return kernel[0] * kernel[1] * kernel[2] * IC; }
+};
+
+// The register tile of an instance of conv_wide.cl; it also fixes the order of packed weights.
+struct ConvTile {
+  int vec = 16;     // lanes
+  int tile_m = 14;  // pixels
+  int tile_n = 2;   // vectors of output channels
+
+  std::int64_t vectors(std::int64_t OC) const { return (OC + vec - 1) / vec; }
+  // Floats of one group's packed weights.
+  std::int64_t packed_elems(std::int64_t K, std::int64_t OC) const { return vectors(OC) * vec * K; }
+  KernelInstance instance() const;
+  // Names the form of weights packed for this tile.
+  std::string packing_key(std::string_view prefix) const;
+};
+
+// Chooses among the instances that the device offers; nothing where it offers none.
+std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps);
+
+// Every tile that choose_conv_tile may return, for all vector widths.
+std::vector<ConvTile> all_conv_tiles();
+
+// Where weight (g, oc, tap, ic) lies in the tensor that is packed.
+struct WeightStrides {
+  std::int64_t g = 0, oc = 0, tap = 0, ic = 0;
+};
+
+// Packs f32 weights into the order that conv_wide.cl reads: [G * packed_elems] floats.
+Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const ConvProblem& problem,
+                         const ConvTile& tile);
+
+// The launch of conv_wide.cl for a problem whose weights are packed for `tile`.
+KernelLaunch make_conv_wide_launch(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps);
+
+}  // namespace headrace

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense, grouped and transposed convolution in 1 to 3 dimensions, and matrix product, for CPU-like devices.
+//
+// formula  for group g, output pixel p = (n, od, oh, ow) and channel oc of the group:
+//            dst[g,p,oc] = act(bias[g,oc] + residual[g,p,oc]
+//                              + sum over kd, kh, kw, ic of src[g,n,id,ih,iw,ic] * wei[g,oc,kd,kh,kw,ic])
+//          with ih = (oh * SH - PH + kh * DH) / UH, and so for d and w; a term counts only where the division leaves
+//          no rest and ih lies in [0, IH). A convolution has U = 1. A transposed convolution has S = 1, U = its stride
+//          and the signs of P and D turned round. A matrix product C[M,N] = A[M,K] * B[K,N] is OW = M, IC = K, OC = N.
+// layout   src, dst, residual f32, strides in elements between n, d, h, w and groups; channels of dst and residual are
+//          neighbours, those of src are src_c apart.
+//          wei f32, per group blocks of nv vectors of output channels, [K][nv * VEC] each, K = KD*KH*KW*IC with ic
+//          innermost; nv is the largest power of two that is at most TILE_N and at most the vectors that are left,
+//          so that block v of vectors starts at v * VEC * K. Channels past OC are zero. wei_g apart between groups.
+//          bias f32 [OC] per group, bias_g apart
+// args     0 src r, 1 wei r, 2 bias r, 3 residual r, 4 dst w; bias and residual are read where has_* is 1
+//          5.. as named below: *_offset elements from the pointer to the first one (a view starts where no cl_mem can),
+//          PIXELS = N*OD*OH*OW, IC and OC per group
+// macros   VEC 16, 8, 4: lanes; TILE_M pixels and TILE_N vectors (a power of two) of the register tile; KC: longest
+//          part of K that is summed at once. TILE_M * TILE_N + TILE_N + 1 vectors should fit the registers.
+// launch   global (ceil(tiles / tiles_per_item), ceil(vectors / vectors_per_item), groups), local (1,1,1). A work-item
+//          computes tiles_per_item tiles of TILE_M pixels for vectors_per_item vectors of channels.
+// limits   src, bias, dst and residual may be read up to VEC - 1 elements past a row's end, never written there. dst
+// may
+//          be the same memory as residual, not overlap src
+// numerics f32 sums in order of K, in parts of KC; a part's sum goes through dst in f32
+// source   own
+#include "common/activation.clh"
+
+#ifndef TILE_M
+#define TILE_M 14
+#endif
+#ifndef TILE_N
+#define TILE_N 2
+#endif
+#ifndef KC
+#define KC 512
+#endif
+
+// Rows of the panel are a constant distance apart, so that the sums address them by displacement. The extra vector
+// takes what copies by whole vectors write past a row's end.
+#define ROW (KC + 16)
+
+// The shape of a convolution: the kernel's arguments of the same names.
+typedef struct {
+  int IC, OD, OH, OW, ID, IH, IW, KD, KH, KW;
+  int SD, SH, SW, DD, DH, DW, PD, PH, PW, UD, UH, UW;
+  int src_n, src_d, src_h, src_w, src_c;
+} shape_t;
+
+// Output pixel (n, od, oh, ow).
+typedef struct {
+  int n, d, h, w;
+} pixel_t;
+
+static inline pixel_t pixel_at(int index, int OD, int OH, int OW) {
+  pixel_t p;
+  p.w = index % OW;
+  index /= OW;
+  p.h = index % OH;
+  index /= OH;
+  p.d = index % OD;
+  p.n = index / OD;
+  return p;
+}
+
+static inline pixel_t next_pixel(pixel_t p, int OD, int OH, int OW) {
+  if (++p.w < OW) return p;
+  p.w = 0;
+  if (++p.h < OH) return p;
+  p.h = 0;
+  if (++p.d < OD) return p;
+  p.d = 0;
+  ++p.n;
+  return p;
+}
+
+// The source index for position t of a source stretched by `up`, or -1 where there is none.
+static inline int source_index(int t, int up, int size) {
+  if (up != 1) {
+    if (t < 0 || t % up != 0) return -1;
+    t /= up;
+  }
+  return t >= 0 && t < size ? t : -1;
+}
+
+static inline void copy_floats(float* to, const __global float* from, int begin, int end, int step) {
+  if (step == 1) {
+    for (int i = begin; i < end; i += VEC) vec_store(vec_load(from + i), to + i);
+  } else {
+    for (int i = begin; i < end; ++i) to[i] = from[i * step];
+  }
+}
+
+static inline void zero_floats(float* to, int begin, int end) {
+  for (int i = begin; i < end; i += VEC) vec_store((vec)0.0f, to + i);
+}
+
+// Gathers what pixel p reads for k in [k0, k1) into row[0 .. k1 - k0). Writes in ascending order by whole vectors: what
+// one copy writes past its end the next one overwrites.
+static inline void gather_row(float* row, const __global float* src, pixel_t p, int k0, int k1, const shape_t* s) {
+  // A kernel row whose taps are neighbours in memory is one run; else each tap is.
+  const bool is_one_run = s->src_c == 1 && s->UW == 1 && s->DW == 1 && s->src_w == s->IC;
+  const int run_taps = is_one_run ? s->KW : 1;
+  const int run = run_taps * s->IC;
+  const int runs_per_row = s->KW / run_taps;
+  const __global float* image = src + p.n * s->src_n;
+  const int w0 = p.w * s->SW - s->PW;
+  int index = k0 / run;
+  int kw = index % runs_per_row;
+  int kh = index / runs_per_row % s->KH;
+  int kd = index / runs_per_row / s->KH;
+  for (int k = index * run; k < k1; k += run) {
+    const int id = source_index(p.d * s->SD - s->PD + kd * s->DD, s->UD, s->ID);
+    const int ih = source_index(p.h * s->SH - s->PH + kh * s->DH, s->UH, s->IH);
+    int iw = w0 + kw * s->DW;
+    int valid_begin = 0;
+    int valid_end = 0;
+    if (id >= 0 && ih >= 0) {
+      if (is_one_run) {
+        valid_begin = max(-iw, 0) * s->IC;
+        valid_end = min(s->IW - iw, run_taps) * s->IC;
+      } else {
+        iw = source_index(iw, s->UW, s->IW);
+        valid_end = iw >= 0 ? run : 0;
+      }
+    }
+    const int begin = max(k0 - k, 0);
+    const int end = min(k1 - k, run);
+    valid_begin = clamp(valid_begin, begin, end);
+    valid_end = clamp(valid_end, valid_begin, end);
+    float* to = row + (k - k0);
+    zero_floats(to, begin, valid_begin);
+    copy_floats(to, image + id * s->src_d + ih * s->src_h + iw * s->src_w, valid_begin, valid_end, s->src_c);
+    zero_floats(to, valid_end, end);
+    if (++kw == runs_per_row) {
+      kw = 0;
+      if (++kh == s->KH) {
+        kh = 0;
+        ++kd;
+      }
+    }
+  }
+}
+
+// tile[m][n] += sum over k < count of panel[m][k] * wei[k][n], NV vectors wide, all sums in registers.
+#define DEFINE_SUM_TILE(NV)                                                                               \
+  static inline void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, int count) { \
+    vec acc[TILE_M][NV];                                                                                  \
+    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                  \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] = tile[m * NV + n];                        \
+    }                                                                                                     \
+    for (int k = 0; k < count; ++k) {                                                                     \
+      vec w[NV];                                                                                          \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) w[n] = vec_load(wei + (k * NV + n) * VEC);           \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                \
+        const vec a = (vec)panel[m * ROW + k];                                                            \
+        _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] += a * w[n];                             \
+      }                                                                                                   \
+    }                                                                                                     \
+    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                  \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) tile[m * NV + n] = acc[m][n];                        \
+    }                                                                                                     \
+  }
+
+DEFINE_SUM_TILE(1)
+#if TILE_N >= 2
+DEFINE_SUM_TILE(2)
+#endif
+#if TILE_N >= 4
+DEFINE_SUM_TILE(4)
+#endif
+#if TILE_N >= 8
+DEFINE_SUM_TILE(8)
+#endif
+
+static inline void sum_tile(vec* tile, const float* panel, const __global float* wei, int count, int nv) {
+#if TILE_N >= 8
+  if (nv == 8) sum_tile_8(tile, panel, wei, count);
+#endif
+#if TILE_N >= 4
+  if (nv == 4) sum_tile_4(tile, panel, wei, count);
+#endif
+#if TILE_N >= 2
+  if (nv == 2) sum_tile_2(tile, panel, wei, count);
+#endif
+  if (nv == 1) sum_tile_1(tile, panel, wei, count);
+}
+
+static inline void store_lanes(vec v, __global float* to, int lanes) {
+  if (lanes >= VEC) {
+    vec_store(v, to);
+  } else {
+    float values[VEC];
+    vec_store(v, values);
+    for (int i = 0; i < lanes; ++i) to[i] = values[i];
+  }
+}
+
+__kernel void conv_wide_f32(__global const float* restrict src, __global const float* restrict wei,
+                            __global const float* restrict bias, __global const float* residual, __global float* dst,
+                            int has_bias, int has_residual, int src_offset, int dst_offset, int res_offset, int PIXELS,
+                            int IC, int OC, int OD, int OH, int OW, int ID, int IH, int IW, int KD, int KH, int KW,
+                            int SD, int SH, int SW, int DD, int DH, int DW, int PD, int PH, int PW, int UD, int UH,
+                            int UW, int src_n, int src_d, int src_h, int src_w, int src_c, int src_g, int dst_n,
+                            int dst_d, int dst_h, int dst_w, int dst_g, int res_n, int res_d, int res_h, int res_w,
+                            int res_g, int wei_g, int bias_g, int tiles_per_item, int vectors_per_item, int act,
+                            float alpha, float beta) {
+  float panel[TILE_M * ROW] __attribute__((aligned(128)));
+  vec tile[TILE_M * TILE_N];
+  int dst_at[TILE_M];
+  int res_at[TILE_M];
+  const shape_t s = {IC, OD, OH, OW, ID, IH, IW, KD, KH,    KW,    SD,    SH,    SW,   DD,
+                     DH, DW, PD, PH, PW, UD, UH, UW, src_n, src_d, src_h, src_w, src_c};
+  const int g = get_global_id(2);
+  src += src_offset + g * src_g;
+  wei += g * wei_g;
+  bias += has_bias ? g * bias_g : 0;
+  residual += has_residual ? res_offset + g * res_g : 0;
+  dst += dst_offset + g * dst_g;
+
+  const int K = KD * KH * KW * IC;
+  const int parts = max((K + KC - 1) / KC, 1);
+  const int part = ((K + parts - 1) / parts + 15) & ~15;
+  const int tile_begin = get_global_id(0) * tiles_per_item;
+  const int tile_end = min(tile_begin + tiles_per_item, (PIXELS + TILE_M - 1) / TILE_M);
+  const int vectors = (OC + VEC - 1) / VEC;
+  const int vector_begin = get_global_id(1) * vectors_per_item;
+  const int vector_end = min(vector_begin + vectors_per_item, vectors);
+
+  for (int part_index = 0; part_index < parts; ++part_index) {
+    const int k0 = min(part_index * part, K);
+    const int k1 = min(k0 + part, K);
+    const bool is_first = part_index == 0;
+    const bool is_last = part_index == parts - 1;
+    for (int t = tile_begin; t < tile_end; ++t) {
+      const int rows = min(TILE_M, PIXELS - t * TILE_M);
+      pixel_t p = pixel_at(t * TILE_M, OD, OH, OW);
+      for (int m = 0; m < rows; ++m) {
+        gather_row(panel + m * ROW, src, p, k0, k1, &s);
+        dst_at[m] = p.n * dst_n + p.d * dst_d + p.h * dst_h + p.w * dst_w;
+        res_at[m] = p.n * res_n + p.d * res_d + p.h * res_h + p.w * res_w;
+        p = next_pixel(p, OD, OH, OW);
+      }
+      for (int m = rows; m < TILE_M; ++m) zero_floats(panel + m * ROW, 0, k1 - k0);
+
+      for (int v = vector_begin; v < vector_end;) {
+        int nv = TILE_N;
+        while (nv > vectors - v) nv >>= 1;
+        for (int m = 0; m < rows; ++m) {
+          for (int n = 0; n < nv; ++n) {
+            const int oc = (v + n) * VEC;
+            vec init = (vec)0.0f;
+            if (!is_first) {
+              init = vec_load(dst + dst_at[m] + oc);
+            } else {
+              if (has_bias) init = vec_load(bias + oc);
+              if (has_residual) init += vec_load(residual + res_at[m] + oc);
+            }
+            tile[m * nv + n] = init;
+          }
+        }
+        sum_tile(tile, panel, wei + v * VEC * K + k0 * nv * VEC, k1 - k0, nv);
+        for (int m = 0; m < rows; ++m) {
+          for (int n = 0; n < nv; ++n) {
+            const int oc = (v + n) * VEC;
+            vec value = tile[m * nv + n];
+            if (is_last) value = activation(value, act, alpha, beta);
+            store_lanes(value, dst + dst_at[m] + oc, OC - oc);
+          }
+        }
+        v += nv;
+      }
+    }
+  }
+}
