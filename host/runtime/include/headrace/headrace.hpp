@@ -72,6 +72,9 @@ struct LayerProfile {
   std::int64_t bytes = 0;
 };
 
+// The rows as a table with units (times, GFLOP/s, GB/s) and a line of sums, for -pc.
+std::string profile_table(const std::vector<LayerProfile>& rows);
+
 // A network as read from a file. Copies share one immutable graph; the setters below change only this copy.
 class Model {
  public:
