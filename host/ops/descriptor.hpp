@@ -117,6 +117,13 @@ struct Lowered {
   std::vector<std::size_t> scratch_bytes; // Operand::scratch(i), live during this node only
 };
 
+// How a tensor lies in memory: strides per dimension and the place of element 0, in elements from the operand's pointer.
+struct View {
+  std::vector<std::int64_t> strides;
+  std::int64_t offset_elems = 0;
+  friend bool operator==(const View&, const View&) = default;
+};
+
 struct OpDescriptor {
   // IR names it answers to, canonical spelling.
   std::span<const std::string_view> types;
@@ -152,6 +159,10 @@ struct OpDescriptor {
 
   // Every kernel instance that lower may choose, over all devices; recipes and `bitstream build` list from these.
   std::vector<KernelInstance> (*instances)() = nullptr;
+
+  // Where an output could be read in input 0's memory without a copy, or nothing; ask through view_of (ops/view.hpp).
+  std::optional<View> (*view)(const Node& node, std::span<const LowerInput> inputs, std::size_t output,
+                              const Shape& output_shape) = nullptr;
 };
 
 // Finds the descriptor for a canonical type name; the table is written by the build from host/ops/*_op.cpp.
