@@ -199,13 +199,13 @@ static inline void store_lanes(vec v, __global float* to, int lanes) {
 
 __kernel void conv_wide_f32(__global const float* restrict src, __global const float* restrict wei,
                             __global const float* restrict bias, __global const float* residual, __global float* dst,
-                            int has_bias, int has_residual, int src_offset, int dst_offset, int res_offset, int PIXELS,
-                            int IC, int OC, int OD, int OH, int OW, int ID, int IH, int IW, int KD, int KH, int KW,
-                            int SD, int SH, int SW, int DD, int DH, int DW, int PD, int PH, int PW, int UD, int UH,
-                            int UW, int src_n, int src_d, int src_h, int src_w, int src_c, int src_g, int dst_n,
-                            int dst_d, int dst_h, int dst_w, int dst_g, int res_n, int res_d, int res_h, int res_w,
-                            int res_g, int wei_g, int bias_g, int tiles_per_item, int vectors_per_item, int act,
-                            float alpha, float beta) {
+                            int has_bias, int has_residual, int src_offset, int dst_offset, int res_offset,
+                            int wei_offset, int PIXELS, int IC, int OC, int OD, int OH, int OW, int ID, int IH, int IW,
+                            int KD, int KH, int KW, int SD, int SH, int SW, int DD, int DH, int DW, int PD, int PH,
+                            int PW, int UD, int UH, int UW, int src_n, int src_d, int src_h, int src_w, int src_c,
+                            int src_g, int dst_n, int dst_d, int dst_h, int dst_w, int dst_g, int res_n, int res_d,
+                            int res_h, int res_w, int res_g, int wei_g, int bias_g, int tiles_per_item,
+                            int vectors_per_item, int act, float alpha, float beta) {
   float panel[TILE_M * ROW] __attribute__((aligned(128)));
   vec tile[TILE_M * TILE_N];
   int dst_at[TILE_M];
@@ -214,7 +214,7 @@ __kernel void conv_wide_f32(__global const float* restrict src, __global const f
                      DH, DW, PD, PH, PW, UD, UH, UW, src_n, src_d, src_h, src_w, src_c};
   const int g = get_global_id(2);
   src += src_offset + g * src_g;
-  wei += g * wei_g;
+  wei += wei_offset + g * wei_g;
   bias += has_bias ? g * bias_g : 0;
   residual += has_residual ? res_offset + g * res_g : 0;
   dst += dst_offset + g * dst_g;

@@ -53,12 +53,11 @@ void add_destination_strides(ArgList& args, const ConvStrides& strides) {
 }
 
 // Copies one block of `width` channels from `first` on: [K][width].
-float* pack_block(const float* wei, const WeightStrides& strides, const ConvProblem& problem, std::int64_t first,
+float* pack_block(const float* wei, const WeightStrides& strides, const WeightSizes& sizes, std::int64_t first,
                   std::int64_t width, float* to) {
-  const std::int64_t taps = problem.kernel[0] * problem.kernel[1] * problem.kernel[2];
-  const std::int64_t valid = std::min(width, problem.OC - first);
-  for (std::int64_t tap = 0; tap < taps; ++tap) {
-    for (std::int64_t ic = 0; ic < problem.IC; ++ic, to += width) {
+  const std::int64_t valid = std::min(width, sizes.OC - first);
+  for (std::int64_t tap = 0; tap < sizes.taps; ++tap) {
+    for (std::int64_t ic = 0; ic < sizes.IC; ++ic, to += width) {
       const float* from = wei + first * strides.oc + tap * strides.tap + ic * strides.ic;
       for (std::int64_t lane = 0; lane < valid; ++lane) to[lane] = from[lane * strides.oc];
     }
@@ -96,20 +95,18 @@ std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& 
   return best;
 }
 
-Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const ConvProblem& problem,
+Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const WeightSizes& sizes,
                          const ConvTile& tile) {
-  const std::int64_t groups = problem.is_weight_shared ? 1 : problem.G;
-  const std::int64_t group_elems = tile.packed_elems(problem.k(), problem.OC);
   const Tensor source = wei.aligned_copy();
   const float* from = source.values<float>().data();
-  Tensor packed(ElementType::f32, {groups * group_elems});
+  const std::int64_t vectors = tile.vectors(sizes.OC);
+  Tensor packed(ElementType::f32, {sizes.G * tile.packed_elems(sizes.taps * sizes.IC, sizes.OC)});
   float* to = packed.mutable_values<float>().data();
-  for (std::int64_t g = 0; g < groups; ++g) {
-    const std::int64_t vectors = tile.vectors(problem.OC);
+  for (std::int64_t g = 0; g < sizes.G; ++g) {
     for (std::int64_t v = 0; v < vectors;) {
       std::int64_t block = tile.tile_n;
       while (block > vectors - v) block /= 2;
-      to = pack_block(from + g * strides.g, strides, problem, v * tile.vec, block * tile.vec, to);
+      to = pack_block(from + g * strides.g, strides, sizes, v * tile.vec, block * tile.vec, to);
       v += block;
     }
   }
@@ -126,6 +123,7 @@ KernelLaunch make_conv_wide_launch(const ConvProblem& problem, const ConvTile& t
   }
   args.add_flags(problem.bias, problem.residual.operand);
   for (const ConvTensor* tensor : {&problem.src, &problem.dst, &problem.residual}) args.add(tensor->offset);
+  args.add(problem.wei_offset);
   for (const std::int64_t count : {problem.pixels(), problem.IC, problem.OC}) args.add(count);
   for (const Triple* values :
        {&problem.out, &problem.in, &problem.kernel, &problem.stride, &problem.dilation, &problem.pad, &problem.up}) {
@@ -135,7 +133,7 @@ KernelLaunch make_conv_wide_launch(const ConvProblem& problem, const ConvTile& t
   for (const std::int64_t stride : {src.n, src.d, src.h, src.w, src.c, src.g}) args.add(stride);
   add_destination_strides(args, problem.dst.strides);
   add_destination_strides(args, problem.residual.strides);
-  args.add(problem.is_weight_shared ? 0 : tile.packed_elems(problem.k(), problem.OC));
+  args.add(problem.wei_g);
   args.add(problem.bias_g);
   args.add(split.tiles_per_item);
   args.add(split.vectors_per_item);

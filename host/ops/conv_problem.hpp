@@ -32,7 +32,7 @@ struct ConvProblem {
   ConvTensor src, dst, residual;
   Operand wei, bias;  // wei packed by pack_weights; bias [G * bias_g]
   std::int64_t bias_g = 0;
-  bool is_weight_shared = false;  // all groups use one group's weights
+  std::int64_t wei_offset = 0, wei_g = 0;  // elements: to the first group's weights, between groups
   Activation activation = Activation::kNone;
   float alpha = 0.0F, beta = 0.0F;
 
@@ -65,8 +65,12 @@ struct WeightStrides {
   std::int64_t g = 0, oc = 0, tap = 0, ic = 0;
 };
 
+struct WeightSizes {
+  std::int64_t G = 1, OC = 1, taps = 1, IC = 1;
+};
+
 // Packs f32 weights into the order that conv_wide.cl reads: [G * packed_elems] floats.
-Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const ConvProblem& problem,
+Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const WeightSizes& sizes,
                          const ConvTile& tile);
 
 // The launch of conv_wide.cl for a problem whose weights are packed for `tile`.

@@ -142,6 +142,7 @@ Support supports(const Node& node, std::span<const LowerInput> inputs, std::span
   }
   if (inputs[1].constant == nullptr) return Support::no("weights are not constant");
   const ConvShape shape = resolved_shape(node, inputs[0].desc.shape, inputs[1].desc.shape, outputs[0].shape);
+  if (shape.IC == 0) return Support::no("the sum is empty");
   const bool is_depthwise_offered = fits_depthwise(shape) && choose_depthwise_instance(shape, caps).has_value();
   if (!is_depthwise_offered && !choose_conv_tile(shape.N * shape.out[0] * shape.out[1] * shape.out[2], caps)) {
     return Support::no("the bitstream holds no convolution kernel");
@@ -218,9 +219,11 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
   HEADRACE_ASSERT(tile.has_value(), "lower called although supports said no");
   Lowered lowered;
   problem.wei = Operand::constant(0);
+  problem.wei_g = tile->packed_elems(problem.k(), problem.OC);
+  const WeightSizes sizes{shape.G, shape.OC, shape.taps(), shape.IC};
   lowered.constants.push_back(
-      {tile->packing_key("conv"), [wei = *inputs[1].constant, strides = weight_strides(shape), problem, tile = *tile] {
-         return pack_conv_weights(wei, strides, problem, tile);
+      {tile->packing_key("conv"), [wei = *inputs[1].constant, strides = weight_strides(shape), sizes, tile = *tile] {
+         return pack_conv_weights(wei, strides, sizes, tile);
        }});
   lowered.launches.push_back(make_conv_wide_launch(problem, *tile, caps));
   return lowered;
