@@ -53,10 +53,10 @@ std::vector<Move> moves_of(const Node& node, std::span<const LowerInput> inputs,
 }
 
 Support supports(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
-                 const KernelCaps&) {
+                 const KernelCaps& caps) {
   if (const Support support = supports_int_index(inputs, outputs); !support.ok) return support;
   for (const Move& move : moves_of(node, inputs, outputs[0])) {
-    if (const Support support = supports_move(move); !support.ok) return support;
+    if (const Support support = supports_move(outputs[0].type, move, caps); !support.ok) return support;
   }
   return Support::yes();
 }

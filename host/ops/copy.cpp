@@ -124,9 +124,12 @@ void append_copy(Lowered& lowered, ElementType type, const Move& move, Operand s
   }
 }
 
-Support supports_move(const Move& move) {
+Support supports_move(ElementType type, const Move& move, const KernelCaps& caps) {
   if (count_elems(move.shape) == 0) return Support::yes();
-  const std::int64_t launches = count_launches(make_nest(move));
+  const CopyNest nest = make_nest(move);
+  const KernelInstance instance = copy_instance(nest.kind, size_bytes(type));
+  if (!caps.offers(instance)) return Support::no("the programmed bitstream lacks " + instance.entry);
+  const std::int64_t launches = count_launches(nest);
   if (launches <= kMaxLaunches) return Support::yes();
   return Support::no("a movement over shape " + to_string(move.shape) + " needs " + std::to_string(launches) +
                      " launches, at most " + std::to_string(kMaxLaunches) + " are sensible");

@@ -25,8 +25,8 @@ Lowered lower_copy(const TensorDesc& from, const TensorDesc& to, const KernelCap
 void append_copy(Lowered& lowered, ElementType type, const Move& move, Operand src, Operand dst,
                  const KernelCaps& caps);
 
-// Whether append_copy can express the movement in a sensible number of launches.
-Support supports_move(const Move& move);
+// Whether append_copy can express the movement in a sensible number of launches of kernels that the device offers.
+Support supports_move(ElementType type, const Move& move, const KernelCaps& caps);
 
 // The kernel instances of copies of elements of any size.
 std::vector<KernelInstance> copy_instances();

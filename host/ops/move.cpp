@@ -109,7 +109,7 @@ void move_reference(MoveFunction function, const Node& node, std::span<const Ten
 }
 
 Support move_supports(MoveFunction function, const Node& node, std::span<const LowerInput> inputs,
-                      std::span<const TensorDesc> outputs) {
+                      std::span<const TensorDesc> outputs, const KernelCaps& caps) {
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     if (inputs[i].constant == nullptr) {
       return Support::no("input " + std::to_string(i) + " is computed in the run, the kernel needs a constant");
@@ -118,7 +118,7 @@ Support move_supports(MoveFunction function, const Node& node, std::span<const L
   if (const Support support = supports_int_index(inputs, outputs); !support.ok) return support;
   const InputValues values = values_of(inputs);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    const Support support = supports_move(function(node, inputs[0].desc, values, k, outputs[k]));
+    const Support support = supports_move(outputs[k].type, function(node, inputs[0].desc, values, k, outputs[k]), caps);
     if (!support.ok) return support;
   }
   return Support::yes();

@@ -41,7 +41,7 @@ using MoveFunction = Move (*)(const Node& node, const TensorDesc& from, const In
 namespace detail {
 void move_reference(MoveFunction function, const Node& node, std::span<const Tensor> inputs, std::span<Tensor> outputs);
 Support move_supports(MoveFunction function, const Node& node, std::span<const LowerInput> inputs,
-                      std::span<const TensorDesc> outputs);
+                      std::span<const TensorDesc> outputs, const KernelCaps& caps);
 Lowered move_lower(MoveFunction function, const Node& node, std::span<const LowerInput> inputs,
                    std::span<const TensorDesc> outputs, const KernelCaps& caps);
 std::optional<View> move_view(MoveFunction function, const Node& node, std::span<const LowerInput> inputs,
@@ -56,8 +56,8 @@ void move_reference(const Node& node, std::span<const Tensor> inputs, std::span<
 
 template <MoveFunction kFunction>
 Support move_supports(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
-                      const KernelCaps&) {
-  return detail::move_supports(kFunction, node, inputs, outputs);
+                      const KernelCaps& caps) {
+  return detail::move_supports(kFunction, node, inputs, outputs, caps);
 }
 
 template <MoveFunction kFunction>
