@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <variant>
 #include <vector>
@@ -102,6 +103,9 @@ class Session {
   virtual void set_input(std::size_t index, const Tensor& tensor) = 0;
   // Names the memory that output `index` goes to.
   virtual void set_output(std::size_t index, const Tensor& tensor) = 0;
+  // Where a run may be told to end early: start() or finish() then throws kCancelled. Devices that cannot stop in the
+  // middle ignore it. Holds for the runs that follow.
+  virtual void set_stop(std::stop_token /*stop*/) {}
   // Starts input transfers, all steps and output transfers; does not wait where the device is asynchronous.
   virtual void start() = 0;
   // Waits until everything that start() began is done. Throws the first error.
