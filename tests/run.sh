@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs, builds and tests everything, on PoCL, Intel's CPU runtime and Intel's FPGA emulator (a missing one is a
+# failure), and ends with ctest's closing line. On a bare Debian 12, as root or with sudo; can be run again.
+#   HEADRACE_FUZZ_SECONDS   time for each fuzzer (default 60)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mkdir -p build
+. tools/setup.sh
+
+fuzz_seconds=${HEADRACE_FUZZ_SECONDS:-60}
+started=$SECONDS
+took() { echo "-- $1 took $((SECONDS - started)) s so far"; }
+
+# shellcheck disable=SC2086  # lists of words
+install_packages $HEADRACE_PACKAGES $HEADRACE_TEST_PACKAGES
+install_python samples/efficientnet/requirements.txt
+sh tests/tools/make_icd_folder.sh build/venv build/icd --install
+export OCL_ICD_VENDORS=$PWD/build/icd HEADRACE_REQUIRE_DEVICES=pocl,intel_cpu,fpga_emu
+# Each run starts with empty caches of its own, and leaves the user's alone.
+rm -rf build/test_home
+mkdir -p build/test_home
+export HEADRACE_CACHE_DIR=$PWD/build/test_home/cache HEADRACE_STATE_DIR=$PWD/build/test_home/state
+export POCL_CACHE_DIR=$PWD/build/test_home/pocl
+took setup
+
+say "format"
+git ls-files -z '*.cpp' '*.hpp' '*.cl' '*.clh' | xargs -0 clang-format-14 --dry-run --Werror
+
+build_preset release all -DHEADRACE_BUILD_TESTS=ON
+took "preset release"
+
+say "networks and pictures with right answers"
+build/venv/bin/python samples/efficientnet/make_efficientnet_lite0.py -o build/demo
+took "golden files"
+
+say "fuzzers, $fuzz_seconds s each"
+build_preset clang fuzzers
+mkdir -p build/fuzz
+fuzz() {  # FUZZER: keeps what it found in build/fuzz/FUZZER
+  mkdir -p "build/fuzz/$1"
+  "build/clang/bin/$1" -max_total_time="$fuzz_seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/$1-" "build/fuzz/$1" > "build/fuzz/$1.log" 2>&1 ||
+    { tail -40 "build/fuzz/$1.log"; echo "tests/run.sh: error: $1 found a fault" >&2; return 1; }
+  grep -E 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
+}
+for fuzzer in build/clang/bin/*_fuzzer; do fuzz "$(basename "$fuzzer")"; done
+took fuzzers
+
+build_preset asan sanitized_tests
+say "unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+# The OpenCL drivers leak by design and keep their own allocations: leaks are looked for in the unit tests only.
+ctest --test-dir build/asan -L unit -j2 --output-on-failure
+ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build/asan -L device --output-on-failure
+took sanitizers
+
+say "all tests"
+ctest --test-dir build/release --output-on-failure

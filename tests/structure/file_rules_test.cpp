@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules that every file of the repository keeps: licence line, length, a test for each operator, a README per folder.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ops/descriptor.hpp"
+#include "structure/source_tree.hpp"
+
+namespace headrace::structure {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kFolders = {"host", "scheduler", "samples", "tests", "kernels", "cmake"};
+
+TEST(FileRulesTest, FirstLineNamesTheLicence) {
+  const auto files = read_sources(kFolders, {".cpp", ".hpp", ".cl", ".clh", ".py", ".sh"});
+  ASSERT_GT(files.size(), 50U) << "the tree was not found";
+  for (const SourceFile& file : files) {
+    const std::size_t line = !file.lines.empty() && file.lines[0].starts_with("#!") ? 1 : 0;
+    ASSERT_GT(file.lines.size(), line) << file.path << " is empty";
+    EXPECT_NE(file.lines[line].find("SPDX-License-Identifier: Apache-2.0"), std::string::npos) << file.path;
+  }
+}
+
+TEST(FileRulesTest, FilesStayShort) {
+  constexpr std::size_t kMaxLines = 600;
+  constexpr std::size_t kMaxKernelLines = 300;
+  constexpr std::size_t kMaxSampleMainLines = 150;
+  for (const SourceFile& file : read_sources(kFolders, {".cpp", ".hpp", ".cl", ".clh", ".py", ".sh"})) {
+    std::size_t limit = file.path.starts_with("kernels/") ? kMaxKernelLines : kMaxLines;
+    if (file.path.starts_with("samples/") && file.path.ends_with("/main.cpp")) limit = kMaxSampleMainLines;
+    EXPECT_LE(file.lines.size(), limit) << file.path;
+  }
+}
+
+TEST(FileRulesTest, EveryOperatorHasATest) {
+  const auto tests = read_sources({"tests/ops", "tests/unit/ops", "tests/golden"}, {".cpp", ".py"});
+  ASSERT_FALSE(all_ops().empty());
+  for (const OpDescriptor* op : all_ops()) {
+    for (const std::string_view type : op->types) {
+      const std::string quoted = '"' + std::string(type) + '"';
+      const bool is_tested = std::any_of(tests.begin(), tests.end(), [&quoted](const SourceFile& file) {
+        return std::any_of(file.lines.begin(), file.lines.end(),
+                           [&quoted](const std::string& line) { return line.find(quoted) != std::string::npos; });
+      });
+      EXPECT_TRUE(is_tested) << "no test names operator " << type;
+    }
+  }
+}
+
+TEST(FileRulesTest, EveryKernelInstanceNamesAKernelFile) {
+  for (const OpDescriptor* op : all_ops()) {
+    if (op->instances == nullptr) continue;
+    for (const KernelInstance& instance : op->instances()) {
+      const fs::path path = repository_root() / "kernels" / instance.file;
+      EXPECT_TRUE(fs::exists(path)) << op->types[0] << " names " << path;
+    }
+  }
+}
+
+TEST(FileRulesTest, EveryFolderHasAShortReadme) {
+  constexpr std::size_t kMaxReadmeLines = 60;
+  std::vector<std::string> folders = {"host",
+                                      "kernels",
+                                      "bitstreams",
+                                      "samples",
+                                      "tests",
+                                      "cmake",
+                                      "host/device/opencl",
+                                      "host/device/cpu",
+                                      "host/formats/ir",
+                                      "host/formats/npy"};
+  for (const auto& entry : fs::directory_iterator(repository_root() / "host")) {
+    if (entry.is_directory()) folders.push_back("host/" + entry.path().filename().string());
+  }
+  for (const std::string& folder : folders) {
+    const auto readmes = read_sources({folder}, {".md"});
+    const auto readme = std::find_if(readmes.begin(), readmes.end(),
+                                     [&folder](const SourceFile& file) { return file.path == folder + "/README.md"; });
+    if (readme == readmes.end()) {
+      ADD_FAILURE() << folder << " has no README.md";
+    } else if (folder != "host/device/opencl" && folder != "bitstreams") {  // they hold format descriptions
+      EXPECT_LE(readme->lines.size(), kMaxReadmeLines) << folder;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace::structure
