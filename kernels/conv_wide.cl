@@ -96,71 +96,106 @@ static inline void zero_floats(float* to, int begin, int end) {
   for (int i = begin; i < end; i += VEC) vec_store((vec)0.0f, to + i);
 }
 
-// Gathers what pixel p reads for k in [k0, k1) into row[0 .. k1 - k0). Writes in ascending order by whole vectors: what
-// one copy writes past its end the next one overwrites.
-static inline void gather_row(float* row, const __global float* src, pixel_t p, int k0, int k1, const shape_t* s) {
-  // A kernel row whose taps are neighbours in memory is one run; else each tap is.
-  const bool is_one_run = s->src_c == 1 && s->UW == 1 && s->DW == 1 && s->src_w == s->IC;
-  const int run_taps = is_one_run ? s->KW : 1;
-  const int run = run_taps * s->IC;
-  const int runs_per_row = s->KW / run_taps;
+// Where a part of K begins: run number `index` of kernel row (kd, kh), whose first k is k.
+typedef struct {
+  int k, kd, kh, kw;
+} start_t;
+
+// Writes k in [k, k + run) of a row that holds [k0, k1): zeros but for [valid_begin, valid_end), which comes from
+// `from`. Writes in ascending order by whole vectors: what one copy writes past its end the next one overwrites.
+static inline void gather_run(float* row, const __global float* from, int k, int run, int k0, int k1, int valid_begin,
+                              int valid_end, int src_c) {
+  const int begin = max(k0 - k, 0);
+  const int end = min(k1 - k, run);
+  valid_begin = clamp(valid_begin, begin, end);
+  valid_end = clamp(valid_end, valid_begin, end);
+  float* to = row + (k - k0);
+  zero_floats(to, begin, valid_begin);
+  copy_floats(to, from, valid_begin, valid_end, src_c);
+  zero_floats(to, valid_end, end);
+}
+
+// Gathers what pixel p reads for k in [k0, k1), tap by tap.
+static inline void gather_taps(float* row, const __global float* src, pixel_t p, start_t at, int k0, int k1,
+                               const shape_t* s) {
   const __global float* image = src + p.n * s->src_n;
-  const int w0 = p.w * s->SW - s->PW;
-  int index = k0 / run;
-  int kw = index % runs_per_row;
-  int kh = index / runs_per_row % s->KH;
-  int kd = index / runs_per_row / s->KH;
-  for (int k = index * run; k < k1; k += run) {
-    const int id = source_index(p.d * s->SD - s->PD + kd * s->DD, s->UD, s->ID);
-    const int ih = source_index(p.h * s->SH - s->PH + kh * s->DH, s->UH, s->IH);
-    int iw = w0 + kw * s->DW;
-    int valid_begin = 0;
-    int valid_end = 0;
-    if (id >= 0 && ih >= 0) {
-      if (is_one_run) {
-        valid_begin = max(-iw, 0) * s->IC;
-        valid_end = min(s->IW - iw, run_taps) * s->IC;
-      } else {
-        iw = source_index(iw, s->UW, s->IW);
-        valid_end = iw >= 0 ? run : 0;
-      }
-    }
-    const int begin = max(k0 - k, 0);
-    const int end = min(k1 - k, run);
-    valid_begin = clamp(valid_begin, begin, end);
-    valid_end = clamp(valid_end, valid_begin, end);
-    float* to = row + (k - k0);
-    zero_floats(to, begin, valid_begin);
-    copy_floats(to, image + id * s->src_d + ih * s->src_h + iw * s->src_w, valid_begin, valid_end, s->src_c);
-    zero_floats(to, valid_end, end);
-    if (++kw == runs_per_row) {
-      kw = 0;
-      if (++kh == s->KH) {
-        kh = 0;
-        ++kd;
-      }
-    }
+  for (; at.k < k1; at.k += s->IC) {
+    const int id = source_index(p.d * s->SD - s->PD + at.kd * s->DD, s->UD, s->ID);
+    const int ih = source_index(p.h * s->SH - s->PH + at.kh * s->DH, s->UH, s->IH);
+    const int iw = source_index(p.w * s->SW - s->PW + at.kw * s->DW, s->UW, s->IW);
+    const int valid = id >= 0 && ih >= 0 && iw >= 0 ? s->IC : 0;
+    gather_run(row, image + id * s->src_d + ih * s->src_h + iw * s->src_w, at.k, s->IC, k0, k1, 0, valid, s->src_c);
+    if (++at.kw < s->KW) continue;
+    at.kw = 0;
+    if (++at.kh < s->KH) continue;
+    at.kh = 0;
+    ++at.kd;
   }
 }
 
-// tile[m][n] += sum over k < count of panel[m][k] * wei[k][n], NV vectors wide, all sums in registers.
-#define DEFINE_SUM_TILE(NV)                                                                               \
-  static inline void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, int count) { \
-    vec acc[TILE_M][NV];                                                                                  \
-    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                  \
-      _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] = tile[m * NV + n];                        \
-    }                                                                                                     \
-    for (int k = 0; k < count; ++k) {                                                                     \
-      vec w[NV];                                                                                          \
-      _Pragma("unroll") for (int n = 0; n < NV; ++n) w[n] = vec_load(wei + (k * NV + n) * VEC);           \
-      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                \
-        const vec a = (vec)panel[m * ROW + k];                                                            \
-        _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] += a * w[n];                             \
-      }                                                                                                   \
-    }                                                                                                     \
-    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                  \
-      _Pragma("unroll") for (int n = 0; n < NV; ++n) tile[m * NV + n] = acc[m][n];                        \
-    }                                                                                                     \
+// The same where the taps of a kernel row are neighbours in memory: one copy for all of them.
+static inline void gather_rows(float* row, const __global float* src, pixel_t p, start_t at, int k0, int k1,
+                               const shape_t* s) {
+  const int run = s->KW * s->IC;
+  const int w0 = p.w * s->SW - s->PW;
+  const int valid_begin = max(-w0, 0) * s->IC;
+  const int valid_end = min(s->IW - w0, s->KW) * s->IC;
+  const __global float* image = src + p.n * s->src_n + w0 * s->src_w;
+  for (; at.k < k1; at.k += run) {
+    const int id = source_index(p.d * s->SD - s->PD + at.kd * s->DD, s->UD, s->ID);
+    const int ih = source_index(p.h * s->SH - s->PH + at.kh * s->DH, s->UH, s->IH);
+    const int valid = id >= 0 && ih >= 0 ? valid_end : 0;
+    gather_run(row, image + id * s->src_d + ih * s->src_h, at.k, run, k0, k1, valid_begin, valid, 1);
+    if (++at.kh < s->KH) continue;
+    at.kh = 0;
+    ++at.kd;
+  }
+}
+
+// What a tile starts from and where it goes.
+typedef struct {
+  const __global float* bias;  // 0 where the tile does not start from it
+  const __global float* from;  // residual or the sums so far, 0 where there is neither
+  __global float* dst;
+  float low, high;      // bounds of the result, infinite where there are none
+  int from_at[TILE_M];  // of each row, in from; rows that are not stored repeat a valid one
+  int dst_at[TILE_M];
+} target_t;
+
+// Computes TILE_M rows of NV vectors with all sums in registers. Stores them bounded where is_plain, else leaves them
+// in tile for store_tile.
+#define DEFINE_SUM_TILE(NV)                                                                             \
+  static inline void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, int count, \
+                                   const target_t* t, int oc, bool is_plain) {                          \
+    vec acc[TILE_M][NV];                                                                                \
+    _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                    \
+      const vec init = t->bias ? vec_load(t->bias + oc + n * VEC) : (vec)0.0f;                          \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) acc[m][n] = init;                              \
+    }                                                                                                   \
+    if (t->from) {                                                                                      \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                              \
+        _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                \
+          acc[m][n] += vec_load(t->from + t->from_at[m] + oc + n * VEC);                                \
+        }                                                                                               \
+      }                                                                                                 \
+    }                                                                                                   \
+    for (int k = 0; k < count; ++k) {                                                                   \
+      vec w[NV];                                                                                        \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) w[n] = vec_load(wei + (k * NV + n) * VEC);         \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                              \
+        const vec a = (vec)panel[m * ROW + k];                                                          \
+        _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] += a * w[n];                           \
+      }                                                                                                 \
+    }                                                                                                   \
+    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                  \
+        if (is_plain) {                                                                                 \
+          vec_store(bounded(acc[m][n], t->low, t->high), t->dst + t->dst_at[m] + oc + n * VEC);         \
+        } else {                                                                                        \
+          tile[m * NV + n] = acc[m][n];                                                                 \
+        }                                                                                               \
+      }                                                                                                 \
+    }                                                                                                   \
   }
 
 DEFINE_SUM_TILE(1)
@@ -174,17 +209,18 @@ DEFINE_SUM_TILE(4)
 DEFINE_SUM_TILE(8)
 #endif
 
-static inline void sum_tile(vec* tile, const float* panel, const __global float* wei, int count, int nv) {
+static inline void sum_tile(vec* tile, const float* panel, const __global float* wei, int count, const target_t* t,
+                            int oc, int nv, bool is_plain) {
 #if TILE_N >= 8
-  if (nv == 8) sum_tile_8(tile, panel, wei, count);
+  if (nv == 8) sum_tile_8(tile, panel, wei, count, t, oc, is_plain);
 #endif
 #if TILE_N >= 4
-  if (nv == 4) sum_tile_4(tile, panel, wei, count);
+  if (nv == 4) sum_tile_4(tile, panel, wei, count, t, oc, is_plain);
 #endif
 #if TILE_N >= 2
-  if (nv == 2) sum_tile_2(tile, panel, wei, count);
+  if (nv == 2) sum_tile_2(tile, panel, wei, count, t, oc, is_plain);
 #endif
-  if (nv == 1) sum_tile_1(tile, panel, wei, count);
+  if (nv == 1) sum_tile_1(tile, panel, wei, count, t, oc, is_plain);
 }
 
 static inline void store_lanes(vec v, __global float* to, int lanes) {
@@ -194,6 +230,17 @@ static inline void store_lanes(vec v, __global float* to, int lanes) {
     float values[VEC];
     vec_store(v, values);
     for (int i = 0; i < lanes; ++i) to[i] = values[i];
+  }
+}
+
+// Any activation, any number of rows and channels.
+static inline void store_tile(const vec* tile, const target_t* t, int rows, int nv, int oc, int OC, int act,
+                              float alpha, float beta) {
+  for (int m = 0; m < rows; ++m) {
+    for (int n = 0; n < nv; ++n) {
+      const int c = oc + n * VEC;
+      store_lanes(activation(tile[m * nv + n], act, alpha, beta), t->dst + t->dst_at[m] + c, OC - c);
+    }
   }
 }
 
@@ -208,17 +255,19 @@ __kernel void conv_wide_f32(__global const float* restrict src, __global const f
                             int vectors_per_item, int act, float alpha, float beta) {
   float panel[TILE_M * ROW] __attribute__((aligned(128)));
   vec tile[TILE_M * TILE_N];
-  int dst_at[TILE_M];
-  int res_at[TILE_M];
   const shape_t s = {IC, OD, OH, OW, ID, IH, IW, KD, KH,    KW,    SD,    SH,    SW,   DD,
                      DH, DW, PD, PH, PW, UD, UH, UW, src_n, src_d, src_h, src_w, src_c};
   const int g = get_global_id(2);
   src += src_offset + g * src_g;
   wei += wei_offset + g * wei_g;
-  bias += has_bias ? g * bias_g : 0;
   residual += has_residual ? res_offset + g * res_g : 0;
   dst += dst_offset + g * dst_g;
+  target_t target;
+  target.dst = dst;
 
+  const bool is_one_run = src_c == 1 && UW == 1 && DW == 1 && src_w == IC;
+  const int run_taps = is_one_run ? KW : 1;
+  const int run = run_taps * IC;
   const int K = KD * KH * KW * IC;
   const int parts = max((K + KC - 1) / KC, 1);
   const int part = ((K + parts - 1) / parts + 15) & ~15;
@@ -232,43 +281,40 @@ __kernel void conv_wide_f32(__global const float* restrict src, __global const f
     const int k0 = min(part_index * part, K);
     const int k1 = min(k0 + part, K);
     const bool is_first = part_index == 0;
-    const bool is_last = part_index == parts - 1;
+    const int part_act = part_index == parts - 1 ? act : ACT_NONE;
+    start_t start;
+    start.k = k0 / run * run;
+    start.kw = k0 / run * run_taps % KW;
+    start.kh = k0 / run * run_taps / KW % KH;
+    start.kd = k0 / run * run_taps / KW / KH;
+    target.bias = is_first && has_bias ? bias + g * bias_g : 0;
+    target.low = part_act == ACT_RELU ? 0.0f : (part_act == ACT_CLAMP ? alpha : -INFINITY);
+    target.high = part_act == ACT_CLAMP ? beta : INFINITY;
+    target.from = !is_first ? dst : (has_residual ? residual : 0);
     for (int t = tile_begin; t < tile_end; ++t) {
       const int rows = min(TILE_M, PIXELS - t * TILE_M);
       pixel_t p = pixel_at(t * TILE_M, OD, OH, OW);
       for (int m = 0; m < rows; ++m) {
-        gather_row(panel + m * ROW, src, p, k0, k1, &s);
-        dst_at[m] = p.n * dst_n + p.d * dst_d + p.h * dst_h + p.w * dst_w;
-        res_at[m] = p.n * res_n + p.d * res_d + p.h * res_h + p.w * res_w;
+        if (is_one_run) {
+          gather_rows(panel + m * ROW, src, p, start, k0, k1, &s);
+        } else {
+          gather_taps(panel + m * ROW, src, p, start, k0, k1, &s);
+        }
+        target.dst_at[m] = p.n * dst_n + p.d * dst_d + p.h * dst_h + p.w * dst_w;
+        target.from_at[m] = is_first ? p.n * res_n + p.d * res_d + p.h * res_h + p.w * res_w : target.dst_at[m];
         p = next_pixel(p, OD, OH, OW);
       }
-      for (int m = rows; m < TILE_M; ++m) zero_floats(panel + m * ROW, 0, k1 - k0);
-
+      for (int m = rows; m < TILE_M; ++m) {
+        zero_floats(panel + m * ROW, 0, k1 - k0);
+        target.from_at[m] = target.from_at[0];
+      }
       for (int v = vector_begin; v < vector_end;) {
         int nv = TILE_N;
         while (nv > vectors - v) nv >>= 1;
-        for (int m = 0; m < rows; ++m) {
-          for (int n = 0; n < nv; ++n) {
-            const int oc = (v + n) * VEC;
-            vec init = (vec)0.0f;
-            if (!is_first) {
-              init = vec_load(dst + dst_at[m] + oc);
-            } else {
-              if (has_bias) init = vec_load(bias + oc);
-              if (has_residual) init += vec_load(residual + res_at[m] + oc);
-            }
-            tile[m * nv + n] = init;
-          }
-        }
-        sum_tile(tile, panel, wei + v * VEC * K + k0 * nv * VEC, k1 - k0, nv);
-        for (int m = 0; m < rows; ++m) {
-          for (int n = 0; n < nv; ++n) {
-            const int oc = (v + n) * VEC;
-            vec value = tile[m * nv + n];
-            if (is_last) value = activation(value, act, alpha, beta);
-            store_lanes(value, dst + dst_at[m] + oc, OC - oc);
-          }
-        }
+        const int oc = v * VEC;
+        const bool is_plain = part_act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
+        sum_tile(tile, panel, wei + oc * K + k0 * nv * VEC, k1 - k0, &target, oc, nv, is_plain);
+        if (!is_plain) store_tile(tile, &target, rows, nv, oc, OC, part_act, alpha, beta);
         v += nv;
       }
     }
