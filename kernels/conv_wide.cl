@@ -105,6 +105,10 @@ typedef struct {
 // `from`. Writes in ascending order by whole vectors: what one copy writes past its end the next one overwrites.
 static inline void gather_run(float* row, const __global float* from, int k, int run, int k0, int k1, int valid_begin,
                               int valid_end, int src_c) {
+  if (k >= k0 && k + run <= k1 && valid_begin == 0 && valid_end == run) {
+    copy_floats(row + (k - k0), from, 0, run, src_c);
+    return;
+  }
   const int begin = max(k0 - k, 0);
   const int end = min(k1 - k, run);
   valid_begin = clamp(valid_begin, begin, end);
@@ -150,6 +154,13 @@ static inline void gather_rows(float* row, const __global float* src, pixel_t p,
     at.kh = 0;
     ++at.kd;
   }
+}
+
+// The same for a kernel of one tap that reads no padding.
+static inline void gather_point(float* row, const __global float* src, pixel_t p, int k0, int k1, const shape_t* s) {
+  const __global float* pixel =
+      src + p.n * s->src_n + p.d * s->SD * s->src_d + p.h * s->SH * s->src_h + p.w * s->SW * s->src_w;
+  copy_floats(row, pixel + k0 * s->src_c, 0, k1 - k0, s->src_c);
 }
 
 // What a tile starts from and where it goes.
@@ -265,6 +276,8 @@ __kernel void conv_wide_f32(__global const float* restrict src, __global const f
   target_t target;
   target.dst = dst;
 
+  const bool is_point = KD * KH * KW == 1 && UD * UH * UW == 1 && PD == 0 && PH == 0 && PW == 0 && (OD - 1) * SD < ID &&
+                        (OH - 1) * SH < IH && (OW - 1) * SW < IW;
   const bool is_one_run = src_c == 1 && UW == 1 && DW == 1 && src_w == IC;
   const int run_taps = is_one_run ? KW : 1;
   const int run = run_taps * IC;
@@ -295,7 +308,9 @@ __kernel void conv_wide_f32(__global const float* restrict src, __global const f
       const int rows = min(TILE_M, PIXELS - t * TILE_M);
       pixel_t p = pixel_at(t * TILE_M, OD, OH, OW);
       for (int m = 0; m < rows; ++m) {
-        if (is_one_run) {
+        if (is_point) {
+          gather_point(panel + m * ROW, src, p, k0, k1, &s);
+        } else if (is_one_run) {
           gather_rows(panel + m * ROW, src, p, start, k0, k1, &s);
         } else {
           gather_taps(panel + m * ROW, src, p, start, k0, k1, &s);

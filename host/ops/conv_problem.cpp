@@ -18,10 +18,17 @@ constexpr std::int64_t kItemsPerUnit = 8;
 // Below this a work-item costs more to start than it computes.
 constexpr std::int64_t kMinItemFlops = 100'000;
 
-constexpr ConvTile kTiles[] = {
-    {16, 14, 2}, {16, 7, 2}, {16, 1, 8},  // AVX-512: 32 registers
-    {8, 6, 2},   {8, 1, 8},               // AVX2: 16 registers
-    {4, 6, 2},   {4, 1, 8},               // SSE, NEON
+// A tile and what a pixel costs with it, next to the widest tile of the same vectors: a lower tile loads more weights
+// for each sum, and one of a single pixel as many as it multiplies.
+struct TileChoice {
+  ConvTile tile;
+  double pixel_cost;
+};
+
+constexpr TileChoice kTiles[] = {
+    {{16, 14, 2}, 1.0}, {{16, 7, 4}, 1.06}, {{16, 1, 8}, 2.2},  // AVX-512: 32 registers
+    {{8, 6, 2}, 1.0},   {{8, 1, 8}, 2.0},                       // AVX2: 16 registers
+    {{4, 6, 2}, 1.0},   {{4, 1, 8}, 2.0},                       // SSE, NEON
 };
 
 struct Split {
@@ -77,16 +84,19 @@ std::string ConvTile::packing_key(std::string_view prefix) const {
   return std::string(prefix) + ":VEC=" + std::to_string(vec) + ",TILE_N=" + std::to_string(tile_n);
 }
 
-std::vector<ConvTile> all_conv_tiles() { return {std::begin(kTiles), std::end(kTiles)}; }
+std::vector<ConvTile> all_conv_tiles() {
+  std::vector<ConvTile> tiles;
+  for (const TileChoice& choice : kTiles) tiles.push_back(choice.tile);
+  return tiles;
+}
 
 std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps) {
   std::optional<ConvTile> best;
   double best_cost = 0;
-  for (const ConvTile& tile : kTiles) {
+  for (const auto& [tile, pixel_cost] : kTiles) {
     if (tile.vec > std::max(caps.vector_width, 4) || !caps.offers(tile.instance())) continue;
-    // Pixels that the tiles cover, with a share for the weights that every tile reads, over the lanes that work.
-    const double tiles = static_cast<double>(divide_up(std::max<std::int64_t>(pixels, 1), tile.tile_m));
-    const double cost = tiles * (tile.tile_m + 2.0) / tile.vec;
+    const std::int64_t covered = divide_up(std::max<std::int64_t>(pixels, 1), tile.tile_m) * tile.tile_m;
+    const double cost = static_cast<double>(covered) * pixel_cost / tile.vec;
     if (!best || cost < best_cost) {
       best = tile;
       best_cost = cost;
