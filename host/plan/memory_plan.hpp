@@ -17,7 +17,7 @@ struct Lifetime {
 };
 
 struct ArenaPlan {
-  std::vector<std::size_t> offsets;   // per lifetime, multiples of kMemoryAlignment
+  std::vector<std::size_t> offsets;  // per lifetime, multiples of kMemoryAlignment
   std::size_t size_bytes = 0;
   std::size_t lower_bound_bytes = 0;  // the most bytes live at one step: no plan of this schedule can be smaller
 };

@@ -25,8 +25,8 @@ struct PlanStats {
   std::size_t arena_bytes = 0;
   std::size_t lower_bound_bytes = 0;  // peak of the bytes that are live at once
   std::size_t weights_bytes = 0;
-  std::size_t copies = 0;             // layout conversions that were placed
-  std::size_t views = 0;              // tensors that alias another's memory
+  std::size_t copies = 0;  // layout conversions that were placed
+  std::size_t views = 0;   // tensors that alias another's memory
 };
 
 // Lowers every node for the device. Ports and buffers of the result: buffers[0] is the arena; every input and output

@@ -138,7 +138,8 @@ Placement make_placement(const OpCase& op_case, const Node& node, const OpDescri
 std::shared_ptr<DevicePlan> make_plan(const Node& node, const Lowered& lowered, const Placement& placement) {
   auto plan = std::make_shared<DevicePlan>();
   plan->buffers.push_back({kMemoryAlignment, {}, "arena"});
-  for (const Placed& input : placement.inputs) plan->buffers.push_back({input.bytes.size_bytes(), input.bytes, "input"});
+  for (const Placed& input : placement.inputs)
+    plan->buffers.push_back({input.bytes.size_bytes(), input.bytes, "input"});
   const auto first_output = static_cast<std::int32_t>(plan->buffers.size());
   for (const Placed& output : placement.outputs) {
     const auto buffer = static_cast<std::int32_t>(plan->buffers.size());

@@ -14,13 +14,13 @@
 namespace headrace::test {
 
 struct OpCase {
-  std::string type;                    // IR type name
+  std::string type;  // IR type name
   RawAttributes attributes;
   std::vector<Tensor> inputs;          // dense row-major
   std::vector<std::size_t> constants;  // which inputs are constants
   std::int32_t opset = 1;
-  Epilogue epilogue;                   // its inputs are indices into `inputs`, behind the operator's own
-  double tolerance = 1e-4;             // max |r - e| <= tolerance * max(1, max |e|); 0: bit for bit
+  Epilogue epilogue;        // its inputs are indices into `inputs`, behind the operator's own
+  double tolerance = 1e-4;  // max |r - e| <= tolerance * max(1, max |e|); 0: bit for bit
 };
 
 // The node of the case with parsed attributes and inferred outputs.
