@@ -144,7 +144,7 @@ TEST(MakeDevicePlanTest, KernelPointersAreAligned) {
   for (const PlanStep& step : plan->steps) {
     for (const LaunchArg& arg : std::get<Launch>(step.action).args) {
       const auto* ref = std::get_if<BufferRef>(&arg);
-      if (ref != nullptr) EXPECT_EQ(ref->offset_bytes % 128, 0) << step.layer;
+      EXPECT_EQ(ref == nullptr ? 0 : ref->offset_bytes % 128, 0) << step.layer;
     }
   }
 }
