@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys that compile_model takes.
+#pragma once
+
+#include "headrace/headrace.hpp"
+
+namespace headrace {
+
+struct CompileOptions {
+  bool is_profiling = false;  // PERF_COUNT: YES or NO
+};
+
+// Throws kInvalidArgument for an unknown key, listing the known ones, or a bad value.
+CompileOptions parse_properties(const Properties& properties);
+
+}  // namespace headrace
