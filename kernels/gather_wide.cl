@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slices of an array picked by indices.
+//
+// dst[b, o, p, i] = src[b, o, index[b, p], i]; a negative index counts from the end; one outside [-axis, axis) gives
+// zeros and reads nothing. Dense row-major arrays; elements are moved as bits.
+// Arguments: src read, index read (int, or long where is_long), dst written, then int: src_offset, index_offset,
+// dst_offset, outer, axis, inner, picks (sizes), block (picks of one work-item), is_long.
+// Macros: ELEM element size in bytes: 1, 2, 4 (default) or 8.
+// Launch: global (ceil(picks / block), batch * outer, 1), local (1, 1, 1).
+// Limits: indices fit int. Numerics: none. Source: own.
+
+#ifndef ELEM
+#define ELEM 4
+#endif
+
+#if ELEM == 1
+typedef uchar T;
+#elif ELEM == 2
+typedef ushort T;
+#elif ELEM == 4
+typedef uint T;
+#else
+typedef ulong T;
+#endif
+
+#define CAT2(a, b) a##b
+#define CAT(a, b) CAT2(a, b)
+
+__kernel void CAT(gather_wide_b, ELEM)(__global const T* restrict src, __global const int* restrict index,
+                                       __global T* restrict dst, const int src_offset, const int index_offset,
+                                       const int dst_offset, const int outer, const int axis, const int inner,
+                                       const int picks, const int block, const int is_long) {
+  const int row = (int)get_global_id(1);
+  const int batch = row / outer;
+  const int first = (int)get_global_id(0) * block;
+  const int last = min(picks, first + block);
+  for (int p = first; p < last; ++p) {
+    const int at = index_offset + batch * picks + p;
+    const long wanted = is_long ? ((__global const long*)index)[at] : (long)index[at];
+    const long place = wanted < 0 ? wanted + axis : wanted;
+    __global T* d = dst + (dst_offset + (row * picks + p) * inner);
+    if (place < 0 || place >= axis) {
+      for (int i = 0; i < inner; ++i) d[i] = 0;
+      continue;
+    }
+    __global const T* s = src + (src_offset + (row * axis + (int)place) * inner);
+    int i = 0;
+    for (; i + 16 <= inner; i += 16) vstore16(vload16(0, s + i), 0, d + i);
+    for (; i < inner; ++i) d[i] = s[i];
+  }
+}
