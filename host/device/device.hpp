@@ -53,19 +53,19 @@ struct HostCall {
 };
 
 struct PlanStep {
-  std::string layer;                      // the layer's name, for profile and errors
-  std::string type;                       // its operator type
-  std::string kernel;                     // what runs: kernel entry or host function
+  std::string layer;   // the layer's name, for profile and errors
+  std::string type;    // its operator type
+  std::string kernel;  // what runs: kernel entry or host function
   std::variant<Launch, HostCall> action;
   std::int64_t flops = 0;
-  std::int64_t bytes = 0;                 // read and written, at least
+  std::int64_t bytes = 0;  // read and written, at least
 };
 
 // A buffer of a plan. Constants hold their bytes; a buffer without a constant is zero-filled once per session.
 struct PlanBuffer {
   std::size_t size_bytes = 0;
-  Tensor constant;          // count() > 0: contents, shared by every session, never written
-  std::string name;         // for errors: "arena", "weights of 'conv1'"
+  Tensor constant;   // count() > 0: contents, shared by every session, never written
+  std::string name;  // for errors: "arena", "weights of 'conv1'"
 };
 
 // A network input or output of the subgraph: dense row-major in host order, at a place in a buffer.
@@ -106,6 +106,10 @@ class Session {
   // Where a run may be told to end early: start() or finish() then throws kCancelled. Devices that cannot stop in the
   // middle ignore it. Holds for the runs that follow.
   virtual void set_stop(std::stop_token /*stop*/) {}
+  // The same with a memory object of the device (a cl_mem of Device::native_context()) that holds the port's dense
+  // row-major elements; retained until the next set_*. Throws kUnsupported on devices without such objects.
+  virtual void set_input_buffer(std::size_t index, void* memory_object);
+  virtual void set_output_buffer(std::size_t index, void* memory_object);
   // Starts input transfers, all steps and output transfers; does not wait where the device is asynchronous.
   virtual void start() = 0;
   // Waits until everything that start() began is done. Throws the first error.
@@ -135,7 +139,10 @@ class Device {
   // What lowering may use now, the programmed bitstream included. May open the device, never compiles.
   virtual KernelCaps caps() const = 0;
   // Keeps what it needs of the plan alive. Throws kBuild, kDevice, kOutOfMemory or kUnsupported.
-  virtual std::unique_ptr<Executable> load(std::shared_ptr<const DevicePlan> plan, const LoadOptions& options) const = 0;
+  virtual std::unique_ptr<Executable> load(std::shared_ptr<const DevicePlan> plan,
+                                           const LoadOptions& options) const = 0;
+  // The cl_context in which buffers for set_*_buffer must be made; null on devices without one.
+  virtual void* native_context() const { return nullptr; }
 };
 
 }  // namespace headrace

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/opencl/opencl_context.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "device/opencl/cl_error.hpp"
+
+namespace headrace {
+namespace {
+
+// Splits the device and keeps one part; the others are released.
+ClDevice make_part(cl_device_id device, const OpenClDeviceName& name) {
+  const auto units = device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
+  const auto parts = static_cast<cl_uint>(name.part_count);
+  const cl_uint units_each = units / parts;
+  if (units_each == 0) {
+    fail(ErrorCode::kInvalidArgument, "device " + name.canonical + ": cannot make " + std::to_string(parts) +
+                                          " parts of " + std::to_string(units) + " compute units");
+  }
+  const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_EQUALLY,
+                                                     static_cast<cl_device_partition_property>(units_each), 0};
+  cl_uint count = 0;
+  check_cl(clCreateSubDevices(device, properties, 0, nullptr, &count), "device " + name.canonical + ": dividing it");
+  std::vector<cl_device_id> made(count);
+  check_cl(clCreateSubDevices(device, properties, count, made.data(), nullptr),
+           "device " + name.canonical + ": dividing it");
+  std::vector<ClDevice> owners;
+  for (cl_device_id part : made) owners.emplace_back(part);
+  HEADRACE_ASSERT(static_cast<std::size_t>(name.part) < owners.size(), "fewer sub-devices than asked for");
+  return std::move(owners[static_cast<std::size_t>(name.part)]);
+}
+
+int vector_width(cl_device_id device) {
+  const auto native = device_value<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
+  const auto preferred = device_value<cl_uint>(device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT);
+  const cl_uint width = std::max(native, preferred);
+  if (width >= 16) return 16;
+  return width >= 8 ? 8 : 4;
+}
+
+KernelCaps read_caps(cl_device_id device, DeviceType type) {
+  KernelCaps caps;
+  caps.type = type;
+  caps.vector_width = vector_width(device);
+  caps.compute_units = static_cast<int>(std::max(1U, device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS)));
+  caps.max_work_group = std::max(std::size_t{1}, device_value<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
+  caps.local_bytes = static_cast<std::size_t>(device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
+  caps.max_alloc_bytes = static_cast<std::size_t>(device_value<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+  caps.global_bytes = static_cast<std::size_t>(device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE));
+  caps.has_compiler = device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
+  std::istringstream words(device_text(device, CL_DEVICE_EXTENSIONS));
+  for (std::string word; words >> word;) caps.extensions.insert(word);
+  return caps;
+}
+
+// "OpenCL C 1.1 ..." and older do not know the option.
+bool knows_language_1_2(cl_device_id device) {
+  const std::string version = device_text(device, CL_DEVICE_OPENCL_C_VERSION);
+  return !version.starts_with("OpenCL C 1.0") && !version.starts_with("OpenCL C 1.1");
+}
+
+}  // namespace
+
+OpenClContext::OpenClContext(const OpenClDeviceEntry& entry, const OpenClDeviceName& name)
+    : name_(name.canonical),
+      info_(entry.info),
+      platform_(static_cast<cl_platform_id>(entry.platform_id)),
+      device_(static_cast<cl_device_id>(entry.device_id)) {
+  if (!entry.problem.empty()) fail(ErrorCode::kDevice, "device " + name_ + ": " + entry.problem);
+  info_.name = name_;
+  if (name.part_count > 1) {
+    sub_device_ = make_part(device_, name);
+    device_ = sub_device_.get();
+  }
+  cl_int code = CL_SUCCESS;
+  context_ = ClContext(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
+  check_cl(code, "device " + name_ + ": opening it");
+  caps_ = read_caps(device_, info_.type);
+  // Some drivers have more dimensions than OpenCL asks for.
+  const auto dimensions = device_value<cl_uint>(device_, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
+  std::vector<std::size_t> sizes(std::max(3U, dimensions), 1);
+  clGetDeviceInfo(device_, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(std::size_t), sizes.data(), nullptr);
+  std::copy_n(sizes.begin(), 3, max_work_item_sizes_.begin());
+  // Accelerators with unified memory are emulators, which run on the host's cores. Integrated GPUs stay out: their
+  // drivers want page alignment and whole cache lines, which callers do not promise.
+  const bool is_unified = device_value<cl_bool>(device_, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE;
+  shares_host_memory_ = info_.type == DeviceType::kCpu || (info_.type == DeviceType::kAccelerator && is_unified);
+  language_option_ = knows_language_1_2(device_) ? "-cl-std=CL1.2" : "";
+}
+
+ClMemory OpenClContext::make_buffer(std::size_t size_bytes, void* host, std::string_view what,
+                                    bool is_read_only) const {
+  if (size_bytes > caps_.max_alloc_bytes) {
+    fail(ErrorCode::kOutOfMemory, "device " + name_ + ": " + std::string(what) + " needs one buffer of " +
+                                      std::to_string(size_bytes) + " bytes, the device allows " +
+                                      std::to_string(caps_.max_alloc_bytes));
+  }
+  cl_mem_flags flags = is_read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+  if (host != nullptr) flags |= CL_MEM_USE_HOST_PTR;
+  cl_int code = CL_SUCCESS;
+  ClMemory buffer(clCreateBuffer(get(), flags, std::max(size_bytes, std::size_t{1}), host, &code));
+  if (code != CL_SUCCESS) {
+    fail_cl(code, "device " + name_ + ": " + std::string(what) + ": making a buffer of " + std::to_string(size_bytes) +
+                      " bytes");
+  }
+  return buffer;
+}
+
+}  // namespace headrace

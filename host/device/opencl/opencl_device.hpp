@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes OpenCL devices.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "device/device.hpp"
+
+namespace headrace {
+
+struct OpenClOptions {
+  std::string cache_dir;   // compiled programs; empty: none
+  std::string state_dir;   // what is programmed on which device; empty: none
+  std::string kernel_dir;  // kernels to read instead of the built-in texts; empty: built-in
+};
+
+// Makes the device of that name, alias or part ("CL.0", "POCL", "POCL#0/2"). Opens it at the first caps() or load().
+// Throws kInvalidArgument listing the devices where there is none of that name.
+std::unique_ptr<Device> make_opencl_device(std::string_view name, const OpenClOptions& options);
+
+}  // namespace headrace

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/opencl/program_table.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/log.hpp"
+#include "device/opencl/bitstream_load.hpp"
+#include "device/opencl/cl_error.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr std::size_t kMaxLogChars = 600;
+
+// The compiler's log on one line, cut to a length that a message can carry: errors come first.
+std::string build_log(cl_program program, cl_device_id device) {
+  std::size_t size = 0;
+  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS || size <= 1) {
+    return "no log";
+  }
+  std::string log(size, '\0');
+  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS) {
+    return "no log";
+  }
+  log.resize(std::min(log.find('\0'), log.size()));
+  const std::size_t first_error = log.find("error:");
+  if (first_error != std::string::npos) {
+    const std::size_t line_start = log.rfind('\n', first_error);
+    log.erase(0, line_start == std::string::npos ? 0 : line_start + 1);
+  }
+  if (log.size() > kMaxLogChars) log = log.substr(0, kMaxLogChars) + "...";
+  while (!log.empty() && log.back() == '\n') log.pop_back();
+  std::string line;
+  for (char c : log) line += c == '\n' ? std::string(" | ") : std::string(1, c);
+  return line;
+}
+
+bool is_macro_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '=' ||
+         c == '.' || c == '-';
+}
+
+ProgramCacheKey make_key(const OpenClContext& context, const KernelSource& source, const std::string& options) {
+  const std::size_t hash = context.name().find('#');
+  return {.source_sha256 = source.sha256,
+          .options = options,
+          .device = context.info().description,
+          .driver = context.info().driver,
+          .platform = context.info().platform + " " + platform_text(context.platform(), CL_PLATFORM_VERSION),
+          .part = hash == std::string::npos ? "" : context.name().substr(hash)};
+}
+
+}  // namespace
+
+std::string build_options(const OpenClContext& context, std::string_view macros) {
+  std::string options(context.language_option());
+  while (!macros.empty()) {
+    const std::size_t comma = std::min(macros.find(','), macros.size());
+    const std::string_view macro = macros.substr(0, comma);
+    macros.remove_prefix(std::min(comma + 1, macros.size()));
+    // Macros reach a compiler's command line and come from files, so nothing but names and numbers passes.
+    if (macro.empty() || macro.front() == '-' || macro.front() == '=' ||
+        !std::all_of(macro.begin(), macro.end(), is_macro_char)) {
+      fail(ErrorCode::kInvalidArgument, "kernel macro '" + std::string(macro) + "' is not NAME=VALUE");
+    }
+    if (!options.empty()) options += ' ';
+    options += "-D" + std::string(macro);
+  }
+  return options;
+}
+
+ClProgram build_from_source(const OpenClContext& context, const std::string& text, const std::string& options,
+                            const std::string& what) {
+  if (!context.caps().has_compiler) {
+    fail(ErrorCode::kBuild, "device " + context.name() + ": " + what +
+                                " is not in the programmed bitstream and the device has no compiler; program a "
+                                "bitstream that holds it (headrace bitstream list)");
+  }
+  const char* pointer = text.c_str();
+  const std::size_t size = text.size();
+  cl_int code = CL_SUCCESS;
+  ClProgram program(clCreateProgramWithSource(context.get(), 1, &pointer, &size, &code));
+  check_cl(code, "device " + context.name() + ": " + what);
+  cl_device_id device = context.device();
+  code = clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
+  if (code != CL_SUCCESS) {
+    fail(ErrorCode::kBuild, "device " + context.name() + ": " + what + " does not build: " + cl_code_name(code) + ": " +
+                                build_log(program.get(), device));
+  }
+  return program;
+}
+
+ClProgram load_binary(const OpenClContext& context, std::string_view bytes, cl_int* code) {
+  cl_device_id device = context.device();
+  const std::size_t size = bytes.size();
+  const auto* pointer = reinterpret_cast<const unsigned char*>(bytes.data());
+  cl_int status = CL_SUCCESS;
+  ClProgram program(clCreateProgramWithBinary(context.get(), 1, &device, &size, &pointer, &status, code));
+  if (*code == CL_SUCCESS) *code = status;
+  if (*code == CL_SUCCESS) *code = clBuildProgram(program.get(), 1, &device, "", nullptr, nullptr);
+  if (*code != CL_SUCCESS) program.reset();
+  return program;
+}
+
+std::string program_binary(cl_program program) {
+  std::size_t size = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) != CL_SUCCESS || size == 0) {
+    return {};
+  }
+  std::string bytes(size, '\0');
+  auto* pointer = reinterpret_cast<unsigned char*>(bytes.data());
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(pointer), &pointer, nullptr) != CL_SUCCESS) return {};
+  return bytes;
+}
+
+ProgramTable::ProgramTable(std::shared_ptr<const OpenClContext> context, std::shared_ptr<const KernelSources> sources,
+                           std::shared_ptr<const ProgramCache> cache, std::shared_ptr<const Bitstream> bitstream)
+    : context_(std::move(context)),
+      sources_(std::move(sources)),
+      cache_(std::move(cache)),
+      bitstream_(std::move(bitstream)) {}
+
+ProgramTable::~ProgramTable() {
+  if (!cache_->is_on()) return;
+  for (const auto& [key, loaded] : from_source_) {
+    if (loaded->origin != "source") continue;
+    try {
+      const std::string bytes = program_binary(loaded->program.get());
+      if (!bytes.empty()) cache_->store(loaded->cache_key, bytes);
+    } catch (const std::exception& problem) {
+      log(LogLevel::kDebug, "cache", "program " + key + " is not kept: " + problem.what());
+    }
+  }
+}
+
+std::shared_ptr<const LoadedProgram> ProgramTable::get(const KernelInstance& instance) {
+  const std::string key = instance.program_key();
+  const std::lock_guard lock(mutex_);
+  if (bitstream_ != nullptr && bitstream_->has(instance)) {
+    auto& slot = from_bitstream_[key];
+    if (slot == nullptr) slot = load_from_bitstream(instance);
+    if (slot != nullptr) return slot;
+  }
+  auto& slot = from_source_[key];
+  if (slot == nullptr) slot = load_or_build(instance);
+  return slot;
+}
+
+std::shared_ptr<const LoadedProgram> ProgramTable::load_from_bitstream(const KernelInstance& instance) const {
+  auto loaded = std::make_shared<LoadedProgram>();
+  loaded->program = load_bitstream_program(*context_, *bitstream_, *bitstream_->find_program(instance.program_key()));
+  if (!loaded->program) return nullptr;
+  loaded->origin = "bitstream " + bitstream_->name;
+  return loaded;
+}
+
+std::shared_ptr<const LoadedProgram> ProgramTable::load_or_build(const KernelInstance& instance) const {
+  const KernelSource& source = sources_->at(instance.file);
+  const std::string options = build_options(*context_, instance.macros);
+  auto loaded = std::make_shared<LoadedProgram>();
+  loaded->cache_key = make_key(*context_, source, options);
+  if (const auto bytes = cache_->find(loaded->cache_key)) {
+    cl_int code = CL_SUCCESS;
+    loaded->program = load_binary(*context_, *bytes, &code);
+    loaded->origin = "cache";
+    log(LogLevel::kInfo, "cache", "hit," + instance.program_key());
+    if (loaded->program) return loaded;
+    log(LogLevel::kWarn, "cache",
+        "device " + context_->name() + " refuses the cached program " + instance.program_key() + " (" +
+            cl_code_name(code) + "); it is built from source again");
+  } else {
+    log(LogLevel::kInfo, "cache", "miss," + instance.program_key());
+  }
+  loaded->program = build_from_source(*context_, source.text, options, "program " + instance.program_key());
+  loaded->origin = "source";
+  return loaded;
+}
+
+}  // namespace headrace

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of one context: each is made once, from the programmed bitstream, the cache or its source.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "device/caps.hpp"
+#include "device/opencl/bitstream.hpp"
+#include "device/opencl/kernel_sources.hpp"
+#include "device/opencl/opencl_context.hpp"
+#include "device/opencl/program_cache.hpp"
+
+namespace headrace {
+
+struct LoadedProgram {
+  ClProgram program;
+  std::string origin;  // "bitstream NAME", "cache", "source"
+  ProgramCacheKey cache_key;
+};
+
+// Thread-safe; builds are one after the other, as the runtimes do it anyway.
+class ProgramTable {
+ public:
+  // bitstream may be null: nothing is programmed.
+  ProgramTable(std::shared_ptr<const OpenClContext> context, std::shared_ptr<const KernelSources> sources,
+               std::shared_ptr<const ProgramCache> cache, std::shared_ptr<const Bitstream> bitstream);
+  ProgramTable(const ProgramTable&) = delete;
+  ProgramTable& operator=(const ProgramTable&) = delete;
+  // Stores what was built from source. So late, because a PoCL binary holds machine code only for kernels that ran.
+  ~ProgramTable();
+
+  // Returns the program that holds the instance, building it at first use. Throws kBuild with the compiler's log.
+  std::shared_ptr<const LoadedProgram> get(const KernelInstance& instance);
+
+ private:
+  std::shared_ptr<const LoadedProgram> load_from_bitstream(const KernelInstance& instance) const;
+  std::shared_ptr<const LoadedProgram> load_or_build(const KernelInstance& instance) const;
+
+  std::shared_ptr<const OpenClContext> context_;
+  std::shared_ptr<const KernelSources> sources_;
+  std::shared_ptr<const ProgramCache> cache_;
+  std::shared_ptr<const Bitstream> bitstream_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const LoadedProgram>, std::less<>> from_bitstream_;  // by program_key
+  std::map<std::string, std::shared_ptr<const LoadedProgram>, std::less<>> from_source_;     // by program_key
+};
+
+// "-cl-std=CL1.2 -DVEC=16" for "VEC=16". Throws kInvalidArgument on macros that are not NAME=VALUE,...
+std::string build_options(const OpenClContext& context, std::string_view macros);
+
+// Compiles a source. `what` names it in errors. Throws kBuild with the start of the compiler's log.
+ClProgram build_from_source(const OpenClContext& context, const std::string& text, const std::string& options,
+                            const std::string& what);
+
+// Loads a binary that was checked by the caller (a damaged one can crash the runtime). Null where the runtime refuses.
+ClProgram load_binary(const OpenClContext& context, std::string_view bytes, cl_int* code);
+
+// Returns the compiled form of a program; empty where the runtime has none.
+std::string program_binary(cl_program program);
+
+}  // namespace headrace
