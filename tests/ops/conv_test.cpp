@@ -18,7 +18,7 @@ struct ConvCase {
   Ints size{9, 10};  // spatial
   Ints kernel{3, 3};
   Ints stride{}, dilation{}, pads_begin{}, pads_end{}, output_padding{};  // empty: the default
-  std::int64_t N = 1, G = 1, IC = 5, OC = 17;                   // IC and OC per group
+  std::int64_t N = 1, G = 1, IC = 5, OC = 17;                             // IC and OC per group
   std::string auto_pad{};
   bool has_bias = false, has_residual = false;
   Activation activation = Activation::kNone;
@@ -356,6 +356,54 @@ TEST(ConvOpTest, MixedParameters) {
     check(c, i);
   }
   EXPECT_GE(count, 60);
+}
+
+void check_tile(const ConvCase& c, std::size_t max_work_group = 256) {
+  std::ostringstream text;
+  PrintTo(c, &text);
+  SCOPED_TRACE(text.str() + " work-group " + std::to_string(max_work_group));
+  check_op_tile_family(make_case(c, 9), max_work_group);
+}
+
+TEST(ConvOpTest, TileFamily) {
+  for (const std::size_t max_work_group : {256, 64, 16, 1}) {
+    check_tile({.size = {9, 20},
+                .stride = {2, 1},
+                .dilation = {1, 2},
+                .pads_begin = {2, 0},
+                .pads_end = {0, 1},
+                .N = 2,
+                .IC = 17,
+                .OC = 70,
+                .has_bias = true,
+                .has_residual = true,
+                .activation = Activation::kSwish,
+                .alpha = 1},
+               max_work_group);
+    check_tile({.type = "GroupConvolution", .stride = {2, 1}, .pads_begin = {2, 0}, .G = 3, .has_bias = true},
+               max_work_group);
+    check_tile({.type = "GroupConvolutionBackpropData",
+                .size = {2, 3, 4},
+                .kernel = {3, 2, 1},
+                .stride = {2, 1, 3},
+                .pads_begin = {1, 0, 0},
+                .N = 2,
+                .G = 2,
+                .has_residual = true},
+               max_work_group);
+    check_tile({.type = "GroupConvolution",
+                .stride = {2, 1},
+                .dilation = {2, 1},
+                .pads_begin = {2, 1},
+                .N = 2,
+                .G = 70,
+                .IC = 1,
+                .OC = 1,
+                .has_bias = true,
+                .has_residual = true,
+                .activation = Activation::kRelu},
+               max_work_group);
+  }
 }
 
 TEST(ConvOpTest, RefusesWhatHasNoKernel) {

@@ -14,10 +14,7 @@ struct MatMulCase {
   Activation activation = Activation::kNone;
 };
 
-// Each product is run with B constant (packed once) and not (packed by a kernel).
-void check(const MatMulCase& c) {
-  SCOPED_TRACE(to_string(c.a) + (c.is_a_transposed ? "^T x " : " x ") + to_string(c.b) +
-               (c.is_b_transposed ? "^T" : ""));
+OpCase make_case(const MatMulCase& c) {
   OpCase op_case;
   op_case.type = "MatMul";
   op_case.attributes = {{"transpose_a", c.is_a_transposed ? "true" : "false"},
@@ -34,6 +31,14 @@ void check(const MatMulCase& c) {
     op_case.epilogue.residual_input = static_cast<std::int32_t>(op_case.inputs.size());
     op_case.inputs.push_back(random_tensor(dst, 4));
   }
+  return op_case;
+}
+
+// Each product is run with B constant (packed once) and not (packed by a kernel).
+void check(const MatMulCase& c) {
+  SCOPED_TRACE(to_string(c.a) + (c.is_a_transposed ? "^T x " : " x ") + to_string(c.b) +
+               (c.is_b_transposed ? "^T" : ""));
+  OpCase op_case = make_case(c);
   check_op(op_case);
   op_case.constants.push_back(1);
   check_op(op_case);
@@ -86,6 +91,19 @@ TEST(MatMulOpTest, Epilogue) {
     check({{2, 3, 20}, {20, 17}, false, false, true, true, activation});
     check({{2, 3, 20}, {2, 20, 17}, false, false, true, true, activation});
     check({{1, 20}, {20, 17}, false, false, true, false, activation});
+  }
+}
+
+TEST(MatMulOpTest, TileFamily) {
+  for (const std::size_t max_work_group : {256, 16, 1}) {
+    for (const MatMulCase& c :
+         {MatMulCase{{30, 20}, {20, 70}, false, false, true, true, Activation::kRelu},
+          MatMulCase{{3, 1, 20, 4}, {1, 2, 5, 20}, true, true}, MatMulCase{{2, 3, 4, 5}, {2, 1, 5, 6}}}) {
+      OpCase op_case = make_case(c);
+      check_op_tile_family(op_case, max_work_group);
+      op_case.constants.push_back(1);
+      check_op_tile_family(op_case, max_work_group);
+    }
   }
 }
 
