@@ -57,10 +57,11 @@ struct Blocks {
   std::int64_t row_block = 1;
 };
 
-Blocks choose_blocks(std::int64_t n, std::int64_t rows, const KernelCaps& caps) {
-  const std::int64_t wanted = caps.is_wide() ? kElemsPerItem : kElemsPerGpuItem;
-  const std::int64_t multiple = caps.is_wide() ? kBlockMultiple : kElemsPerGpuItem;
-  if (n > wanted) return {round_up(ceil_div(n, ceil_div(n, wanted)), multiple), 1};
+Blocks choose_blocks(std::int64_t n, std::int64_t rows, std::int64_t weight, const KernelCaps& caps) {
+  const std::int64_t per_item = caps.is_wide() ? kElemsPerItem : kElemsPerGpuItem;
+  const std::int64_t wanted = std::max<std::int64_t>(1, per_item / std::max<std::int64_t>(1, weight));
+  const std::int64_t multiple = caps.is_wide() && weight == 1 ? kBlockMultiple : kElemsPerGpuItem;
+  if (n > wanted) return {std::min(n, round_up(ceil_div(n, ceil_div(n, wanted)), multiple)), 1};
   const std::int64_t row_block = std::max<std::int64_t>(1, wanted / n);
   return {n, ceil_div(rows, ceil_div(rows, row_block))};
 }
@@ -153,7 +154,7 @@ void append_walk(Lowered& lowered, const KernelInstance& instance, const Walk& w
   const std::int64_t n = nest.dims.back();
   const std::int64_t rows =
       std::accumulate(nest.dims.begin(), nest.dims.end() - 1, std::int64_t{1}, std::multiplies<>());
-  const Blocks blocks = choose_blocks(n, rows, caps);
+  const Blocks blocks = choose_blocks(n, rows, walk.weight, caps);
   walk_elements(nest.leading.dims, nest.leading.strides, [&](const std::vector<std::int64_t>& starts) {
     KernelLaunch launch{instance, {}, {1, 1, 1}, {1, 1, 1}};
     for (const WalkOperand& operand : walk.operands) launch.args.emplace_back(operand.operand);

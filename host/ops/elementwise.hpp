@@ -33,6 +33,7 @@ struct WalkOperand {
 struct Walk {
   Shape shape;
   std::vector<WalkOperand> operands;
+  std::int64_t weight = 1;  // how much more work an index tuple is than one element: work-items take fewer then
 };
 
 // Refuses walks of so many unmergeable dimensions that they would need hundreds of launches.

@@ -15,11 +15,11 @@ namespace headrace::test {
 
 struct OpCase {
   std::string type;  // IR type name
-  RawAttributes attributes;
-  std::vector<Tensor> inputs;          // dense row-major
-  std::vector<std::size_t> constants;  // which inputs are constants
+  RawAttributes attributes{};
+  std::vector<Tensor> inputs{};          // dense row-major
+  std::vector<std::size_t> constants{};  // which inputs are constants
   std::int32_t opset = 1;
-  Epilogue epilogue;        // its inputs are indices into `inputs`, behind the operator's own
+  Epilogue epilogue{};      // its inputs are indices into `inputs`, behind the operator's own
   double tolerance = 1e-4;  // max |r - e| <= tolerance * max(1, max |e|); 0: bit for bit
 };
 
@@ -33,10 +33,6 @@ std::vector<Tensor> run_case_reference(const OpCase& op_case);
 // as the operator's layout rules allow) with the reference, and checks that bytes between and behind the output's
 // elements stay untouched. A refusal by `supports` is a failure.
 void check_op(const OpCase& op_case);
-
-// The same on every OpenCL CPU device with the kernels that a GPU with work-groups of this size would get: the tile
-// family has to give right numbers everywhere.
-void check_op_tile_family(const OpCase& op_case, std::size_t max_work_group = 256);
 
 // Expects `supports` to refuse on every device, with a reason that contains the text.
 void check_op_refused(const OpCase& op_case, const std::string& reason_part);

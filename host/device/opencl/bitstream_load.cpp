@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/bitstream_load.hpp"
 
+#include "core/log.hpp"
 #include "device/opencl/cl_error.hpp"
 #include "device/opencl/program_table.hpp"
 
@@ -19,26 +20,28 @@ std::optional<std::string> find_target_mismatch(const Bitstream& bitstream, cons
   return std::nullopt;
 }
 
-ImageLoad load_bitstream_program(const OpenClContext& context, const BitstreamProgram& program) {
-  ImageLoad load;
-  load.problem = "it has no image of a kind that OpenCL loads";
+ClProgram load_bitstream_program(const OpenClContext& context, const Bitstream& bitstream,
+                                 const BitstreamProgram& program) {
+  std::string problem = "it has no image of a kind that OpenCL loads";
   for (const BitstreamImage& image : program.images) {
     if (image.kind == ImageKind::kSource) {
       if (!context.caps().has_compiler) continue;
       try {
-        load.program = build_from_source(context, image.bytes, image.options, "program " + program.key());
-        return load;
+        return build_from_source(context, image.bytes, image.options, "program " + program.key());
       } catch (const Error& error) {
-        load.problem = error.what();
+        problem = error.what();
       }
     } else if (image.kind != ImageKind::kSpirv) {
       cl_int code = CL_SUCCESS;
-      load.program = load_binary(context, image.bytes, &code);
-      if (load.program) return load;
-      load.problem = "the device refuses its " + std::string(to_string(image.kind)) + " image: " + cl_code_name(code);
+      ClProgram loaded = load_binary(context, image.bytes, &code);
+      if (loaded) return loaded;
+      problem = "the device refuses its " + std::string(to_string(image.kind)) + " image: " + cl_code_name(code);
     }
   }
-  return load;
+  log(LogLevel::kWarn, "bitstream",
+      "device " + context.name() + ": program " + program.key() + " of bitstream '" + bitstream.name +
+          "' cannot be loaded: " + problem);
+  return {};
 }
 
 }  // namespace headrace
