@@ -17,13 +17,24 @@ KernelInstance wide_instance(int vec) {
   return {"depthwise_wide.cl", "VEC=" + std::to_string(vec), "depthwise_wide_f32"};
 }
 
+KernelInstance tile_instance() { return {"depthwise_tile.cl", "", "depthwise_tile_f32"}; }
+
 constexpr int kWidths[] = {16, 8, 4};
 
-int instance_width(const KernelCaps& caps) {
-  for (const int vec : kWidths) {
-    if (vec <= std::max(caps.vector_width, 4) && caps.offers(wide_instance(vec))) return vec;
+struct Form {
+  KernelInstance instance;
+  int vec = 1;  // channels that the weights of a tap are rounded up to
+};
+
+std::optional<Form> choose_form(const KernelCaps& caps) {
+  if (!caps.is_wide()) {
+    if (!caps.offers(tile_instance())) return std::nullopt;
+    return Form{tile_instance(), 1};
   }
-  return 0;
+  for (const int vec : kWidths) {
+    if (vec <= std::max(caps.vector_width, 4) && caps.offers(wide_instance(vec))) return Form{wide_instance(vec), vec};
+  }
+  return std::nullopt;
 }
 
 // [C, taps] to [taps][C rounded up to vec].
@@ -64,28 +75,21 @@ bool fits_depthwise(const ConvShape& shape) {
          shape.out[0] == 1 && shape.stride[0] == 1;
 }
 
-std::optional<KernelInstance> choose_depthwise_instance(const ConvShape& /*shape*/, const KernelCaps& caps) {
-  const int vec = instance_width(caps);
-  if (vec == 0) return std::nullopt;
-  return wide_instance(vec);
-}
+bool offers_depthwise(const KernelCaps& caps) { return choose_form(caps).has_value(); }
 
 std::vector<KernelInstance> all_depthwise_instances() {
   std::vector<KernelInstance> result;
   for (const int vec : kWidths) result.push_back(wide_instance(vec));
+  result.push_back(tile_instance());
   return result;
 }
 
-Lowered lower_depthwise(const ConvProblem& problem, const Tensor& wei, const KernelCaps& caps) {
-  const int vec = instance_width(caps);
-  const Split split = split_work(problem, vec, caps);
-  Lowered lowered;
-  lowered.constants.push_back({"depthwise:VEC=" + std::to_string(vec), [wei, C = problem.G, taps = problem.k(), vec] {
-                                 return pack_weights(wei, C, taps, vec);
-                               }});
+namespace {
+
+ArgList common_args(const ConvProblem& problem) {
   ArgList args;
   for (const Operand& operand :
-       {problem.src.operand, Operand::constant(0), problem.bias, problem.residual.operand, problem.dst.operand}) {
+       {problem.src.operand, problem.wei, problem.bias, problem.residual.operand, problem.dst.operand}) {
     args.add(operand);
   }
   args.add_flags(problem.bias, problem.residual.operand);
@@ -101,15 +105,43 @@ Lowered lower_depthwise(const ConvProblem& problem, const Tensor& wei, const Ker
     args.add(tensor->strides.h);
     args.add(tensor->strides.w);
   }
-  args.add(split.rows_per_item);
-  args.add(split.vectors_per_item);
+  return args;
+}
+
+std::array<std::size_t, 3> global_size(std::int64_t x, std::int64_t y, std::int64_t z) {
+  return {static_cast<std::size_t>(x), static_cast<std::size_t>(y), static_cast<std::size_t>(z)};
+}
+
+}  // namespace
+
+Lowered lower_depthwise(ConvProblem problem, const Tensor& wei, const KernelCaps& caps) {
+  const Form form = *choose_form(caps);
+  Lowered lowered;
+  problem.wei = Operand::constant(0);
+  lowered.constants.push_back(
+      {"depthwise:VEC=" + std::to_string(form.vec),
+       [wei, C = problem.G, taps = problem.k(), vec = form.vec] { return pack_weights(wei, C, taps, vec); }});
+  ArgList args = common_args(problem);
+  KernelLaunch launch;
+  launch.instance = form.instance;
+  if (caps.is_wide()) {
+    const Split split = split_work(problem, form.vec, caps);
+    args.add(split.rows_per_item);
+    args.add(split.vectors_per_item);
+    launch.global = global_size(divide_up(problem.out[1], split.rows_per_item),
+                                divide_up(divide_up(problem.G, form.vec), split.vectors_per_item), problem.N);
+  } else {
+    constexpr std::size_t kItems = 64;
+    const std::size_t items = std::min(kItems, caps.max_work_group);
+    launch.global =
+        global_size(divide_up(problem.G, static_cast<std::int64_t>(items)) * static_cast<std::int64_t>(items),
+                    problem.out[1] * problem.out[2], problem.N);
+    launch.local = {items, 1, 1};
+  }
   args.add(static_cast<std::int64_t>(problem.activation));
   args.add(problem.alpha);
   args.add(problem.beta);
-  KernelLaunch launch{wide_instance(vec), args.take()};
-  launch.global = {static_cast<std::size_t>(divide_up(problem.out[1], split.rows_per_item)),
-                   static_cast<std::size_t>(divide_up(divide_up(problem.G, vec), split.vectors_per_item)),
-                   static_cast<std::size_t>(problem.N)};
+  launch.args = args.take();
   lowered.launches.push_back(std::move(launch));
   return lowered;
 }

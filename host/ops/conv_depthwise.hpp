@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of depthwise_wide.cl: group convolutions with one input and one output channel per group.
+// Launches of depthwise_wide.cl and depthwise_tile.cl: group convolutions with one input and one output channel per
+// group.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "ops/conv_problem.hpp"
@@ -11,13 +11,13 @@
 
 namespace headrace {
 
-// Whether depthwise_wide.cl computes this shape: 1-D or 2-D, not transposed, multiplier 1.
+// Whether the depthwise kernels compute this shape: 1-D or 2-D, not transposed, multiplier 1.
 bool fits_depthwise(const ConvShape& shape);
 
-std::optional<KernelInstance> choose_depthwise_instance(const ConvShape& shape, const KernelCaps& caps);
+bool offers_depthwise(const KernelCaps& caps);
 std::vector<KernelInstance> all_depthwise_instances();
 
 // The launch for a problem that fits; `wei` is [G, 1, 1, taps...].
-Lowered lower_depthwise(const ConvProblem& problem, const Tensor& wei, const KernelCaps& caps);
+Lowered lower_depthwise(ConvProblem problem, const Tensor& wei, const KernelCaps& caps);
 
 }  // namespace headrace

@@ -36,6 +36,24 @@ struct Split {
   std::int64_t vectors_per_item = 1;
 };
 
+// conv_tile.cl: pixels and channels that a work-item computes, and elements of K in local memory at a time.
+constexpr int kItemPixels = 4;
+constexpr std::size_t kTileDepth = 16;
+// Work-items along a side of a work-group, the preferred one first.
+constexpr int kTileSides[] = {16, 8, 4, 1};
+
+ConvTile tile_of_side(int side) { return {side * kItemPixels, side * kItemPixels, 1, false}; }
+
+std::optional<ConvTile> choose_local_tile(const KernelCaps& caps) {
+  for (const int side : kTileSides) {
+    const ConvTile tile = tile_of_side(side);
+    const auto items = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
+    const std::size_t local_bytes = 2 * kTileDepth * static_cast<std::size_t>(tile.vec) * sizeof(float);
+    if (items <= caps.max_work_group && local_bytes <= caps.local_bytes && caps.offers(tile.instance())) return tile;
+  }
+  return std::nullopt;
+}
+
 // How pixels and channels are shared out: channels in as wide ranges as the cache takes, so that each gathered pixel
 // is used for many channels, and narrower ones where pixels alone do not keep every compute unit busy.
 Split split_work(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps) {
@@ -75,6 +93,7 @@ float* pack_block(const float* wei, const WeightStrides& strides, const WeightSi
 }  // namespace
 
 KernelInstance ConvTile::instance() const {
+  if (!is_wide) return {"conv_tile.cl", "SIDE=" + std::to_string(tile_m / kItemPixels), "conv_tile_f32"};
   return {"conv_wide.cl",
           "TILE_M=" + std::to_string(tile_m) + ",TILE_N=" + std::to_string(tile_n) + ",VEC=" + std::to_string(vec),
           "conv_wide_f32"};
@@ -87,10 +106,12 @@ std::string ConvTile::packing_key(std::string_view prefix) const {
 std::vector<ConvTile> all_conv_tiles() {
   std::vector<ConvTile> tiles;
   for (const TileChoice& choice : kTiles) tiles.push_back(choice.tile);
+  for (const int side : kTileSides) tiles.push_back(tile_of_side(side));
   return tiles;
 }
 
 std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps) {
+  if (!caps.is_wide()) return choose_local_tile(caps);
   std::optional<ConvTile> best;
   double best_cost = 0;
   for (const auto& [tile, pixel_cost] : kTiles) {
@@ -123,9 +144,10 @@ Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const 
   return packed;
 }
 
-KernelLaunch make_conv_wide_launch(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps) {
-  const Split split = split_work(problem, tile, caps);
-  const std::int64_t vectors = tile.vectors(problem.OC);
+namespace {
+
+// The arguments that both kernels have.
+ArgList common_args(const ConvProblem& problem) {
   ArgList args;
   for (const Operand& operand :
        {problem.src.operand, problem.wei, problem.bias, problem.residual.operand, problem.dst.operand}) {
@@ -145,16 +167,40 @@ KernelLaunch make_conv_wide_launch(const ConvProblem& problem, const ConvTile& t
   add_destination_strides(args, problem.residual.strides);
   args.add(problem.wei_g);
   args.add(problem.bias_g);
-  args.add(split.tiles_per_item);
-  args.add(split.vectors_per_item);
+  return args;
+}
+
+void add_activation(ArgList& args, const ConvProblem& problem) {
   args.add(static_cast<std::int64_t>(problem.activation));
   args.add(problem.alpha);
   args.add(problem.beta);
-  KernelLaunch launch{tile.instance(), args.take()};
+}
+
+std::array<std::size_t, 3> global_size(std::int64_t x, std::int64_t y, std::int64_t z) {
+  return {static_cast<std::size_t>(x), static_cast<std::size_t>(y), static_cast<std::size_t>(z)};
+}
+
+}  // namespace
+
+KernelLaunch make_conv_launch(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps) {
   const std::int64_t tiles = divide_up(problem.pixels(), tile.tile_m);
-  launch.global = {static_cast<std::size_t>(divide_up(tiles, split.tiles_per_item)),
-                   static_cast<std::size_t>(divide_up(vectors, split.vectors_per_item)),
-                   static_cast<std::size_t>(problem.G)};
+  const std::int64_t vectors = tile.vectors(problem.OC);
+  ArgList args = common_args(problem);
+  KernelLaunch launch;
+  launch.instance = tile.instance();
+  if (tile.is_wide) {
+    const Split split = split_work(problem, tile, caps);
+    args.add(split.tiles_per_item);
+    args.add(split.vectors_per_item);
+    launch.global =
+        global_size(divide_up(tiles, split.tiles_per_item), divide_up(vectors, split.vectors_per_item), problem.G);
+  } else {
+    const int side = tile.tile_m / kItemPixels;
+    launch.global = global_size(tiles * side, vectors * side, problem.G);
+    launch.local = {static_cast<std::size_t>(side), static_cast<std::size_t>(side), 1};
+  }
+  add_activation(args, problem);
+  launch.args = args.take();
   return launch;
 }
 

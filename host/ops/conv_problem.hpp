@@ -40,11 +40,13 @@ struct ConvProblem {
   std::int64_t k() const { return kernel[0] * kernel[1] * kernel[2] * IC; }
 };
 
-// The register tile of an instance of conv_wide.cl; it also fixes the order of packed weights.
+// How an instance of conv_wide.cl or conv_tile.cl tiles its work; it also fixes the order of packed weights: blocks of
+// tile_n vectors of output channels.
 struct ConvTile {
-  int vec = 16;     // lanes
+  int vec = 16;     // channels of a vector; conv_tile.cl: of a block
   int tile_m = 14;  // pixels
   int tile_n = 2;   // vectors of output channels
+  bool is_wide = true;
 
   std::int64_t vectors(std::int64_t OC) const { return (OC + vec - 1) / vec; }
   // Floats of one group's packed weights.
@@ -57,7 +59,7 @@ struct ConvTile {
 // Chooses among the instances that the device offers; nothing where it offers none.
 std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps);
 
-// Every tile that choose_conv_tile may return, for all vector widths.
+// Every tile that choose_conv_tile may return, for all families and vector widths.
 std::vector<ConvTile> all_conv_tiles();
 
 // Where weight (g, oc, tap, ic) lies in the tensor that is packed.
@@ -69,11 +71,11 @@ struct WeightSizes {
   std::int64_t G = 1, OC = 1, taps = 1, IC = 1;
 };
 
-// Packs f32 weights into the order that conv_wide.cl reads: [G * packed_elems] floats.
+// Packs f32 weights into the order that the kernels read: [G * packed_elems] floats.
 Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const WeightSizes& sizes,
                          const ConvTile& tile);
 
-// The launch of conv_wide.cl for a problem whose weights are packed for `tile`.
-KernelLaunch make_conv_wide_launch(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps);
+// The launch for a problem whose weights are packed for `tile`.
+KernelLaunch make_conv_launch(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps);
 
 }  // namespace headrace

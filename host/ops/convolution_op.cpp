@@ -143,7 +143,7 @@ Support supports(const Node& node, std::span<const LowerInput> inputs, std::span
   if (inputs[1].constant == nullptr) return Support::no("weights are not constant");
   const ConvShape shape = resolved_shape(node, inputs[0].desc.shape, inputs[1].desc.shape, outputs[0].shape);
   if (shape.IC == 0) return Support::no("the sum is empty");
-  const bool is_depthwise_offered = fits_depthwise(shape) && choose_depthwise_instance(shape, caps).has_value();
+  const bool is_depthwise_offered = fits_depthwise(shape) && offers_depthwise(caps);
   if (!is_depthwise_offered && !choose_conv_tile(shape.N * shape.out[0] * shape.out[1] * shape.out[2], caps)) {
     return Support::no("the bitstream holds no convolution kernel");
   }
@@ -212,7 +212,7 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
   if (outputs[0].count() == 0) return {};
   const ConvShape shape = resolved_shape(node, inputs[0].desc.shape, inputs[1].desc.shape, outputs[0].shape);
   ConvProblem problem = make_problem(node, shape, inputs, outputs[0]);
-  if (fits_depthwise(shape) && choose_depthwise_instance(shape, caps)) {
+  if (fits_depthwise(shape) && offers_depthwise(caps)) {
     return lower_depthwise(problem, *inputs[1].constant, caps);
   }
   const std::optional<ConvTile> tile = choose_conv_tile(problem.pixels(), caps);
@@ -225,7 +225,7 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
       {tile->packing_key("conv"), [wei = *inputs[1].constant, strides = weight_strides(shape), sizes, tile = *tile] {
          return pack_conv_weights(wei, strides, sizes, tile);
        }});
-  lowered.launches.push_back(make_conv_wide_launch(problem, *tile, caps));
+  lowered.launches.push_back(make_conv_launch(problem, *tile, caps));
   return lowered;
 }
 

@@ -77,6 +77,7 @@ void reference(const Node& node, std::span<const Tensor> inputs, std::span<Tenso
 }
 
 KernelInstance pack_instance(const ConvTile& tile) {
+  if (!tile.is_wide) return {"matmul_pack_tile.cl", "", "matmul_pack_tile_f32"};
   return {"matmul_pack_wide.cl", "TILE_N=" + std::to_string(tile.tile_n) + ",VEC=" + std::to_string(tile.vec),
           "matmul_pack_wide_f32"};
 }
@@ -198,21 +199,44 @@ std::optional<ConvTile> choose_tile(const Lowering& lowering, const KernelCaps& 
   return choose_conv_tile(rows, caps);
 }
 
-// Packs B at run time into scratch 0, row-major over its batch.
-void add_pack_launches(const Lowering& lowering, const TensorDesc& b, const ConvTile& tile, Lowered& lowered) {
+// The launch that packs B at run time from src_offset on into scratch 0 from dst_offset on; `batch` is the dimension
+// that one launch covers.
+KernelLaunch make_pack_launch(const Lowering& lowering, const ConvTile& tile, const LoopDim& batch,
+                              std::int64_t src_offset, std::int64_t dst_offset) {
   constexpr std::int64_t kRowsPerItem = 256;
   const MatMulShape& shape = lowering.shape;
-  const std::int64_t matrix_elems = tile.packed_elems(shape.K, shape.N);
-  const MatrixStrides own = {
-      std::vector<std::int64_t>(b.strides.begin(),
-                                b.strides.begin() + static_cast<std::ptrdiff_t>(lowering.b_batch.size())),
-      lowering.b.row, lowering.b.column};
-  std::vector<LoopDim> dims;
+  ArgList args;
+  args.add(Operand::input(1));
+  args.add(Operand::scratch(0));
+  for (const std::int64_t value : {src_offset, dst_offset, shape.K, shape.N, lowering.b.row, lowering.b.column, batch.a,
+                                   batch.dst, tile.is_wide ? kRowsPerItem : std::int64_t{tile.vec}}) {
+    args.add(value);
+  }
+  KernelLaunch launch;
+  launch.instance = pack_instance(tile);
+  launch.args = args.take();
+  const std::int64_t vectors = tile.vectors(shape.N);
+  launch.global[2] = static_cast<std::size_t>(batch.size);
+  if (tile.is_wide) {
+    launch.global[0] = static_cast<std::size_t>(divide_up(vectors, tile.tile_n));
+    launch.global[1] = static_cast<std::size_t>(divide_up(shape.K, kRowsPerItem));
+  } else {
+    launch.global[0] = static_cast<std::size_t>(vectors * tile.vec);
+    launch.global[1] = static_cast<std::size_t>(shape.K);
+    // A block of the smallest tile is for devices whose work-groups may be smaller than it.
+    launch.local[0] = tile.vec > 4 ? static_cast<std::size_t>(tile.vec) : 1;
+  }
+  return launch;
+}
+
+// Packs B at run time into scratch 0, row-major over its batch: the innermost dimension in one launch.
+void add_pack_launches(const Lowering& lowering, const TensorDesc& b, const ConvTile& tile, Lowered& lowered) {
+  const std::int64_t matrix_elems = tile.packed_elems(lowering.shape.K, lowering.shape.N);
   const auto packed = row_major_strides(lowering.b_batch);
+  std::vector<LoopDim> dims;
   for (std::size_t i = 0; i < lowering.b_batch.size(); ++i) {
-    if (lowering.b_batch[i] != 1) {
-      append_merged(dims, {lowering.b_batch[i], packed[i] * matrix_elems, own.batch[i], 0, 0});
-    }
+    if (lowering.b_batch[i] != 1)
+      append_merged(dims, {lowering.b_batch[i], packed[i] * matrix_elems, b.strides[i], 0, 0});
   }
   LoopDim inner;
   if (!dims.empty()) {
@@ -229,18 +253,7 @@ void add_pack_launches(const Lowering& lowering, const TensorDesc& b, const Conv
       src_offset += rest % dims[d].size * dims[d].a;
       dst_offset += rest % dims[d].size * dims[d].dst;
     }
-    ArgList args;
-    args.add(Operand::input(1));
-    args.add(Operand::scratch(0));
-    for (const std::int64_t value :
-         {src_offset, dst_offset, shape.K, shape.N, own.row, own.column, inner.a, inner.dst, kRowsPerItem}) {
-      args.add(value);
-    }
-    KernelLaunch launch{pack_instance(tile), args.take()};
-    launch.global = {static_cast<std::size_t>(divide_up(tile.vectors(shape.N), tile.tile_n)),
-                     static_cast<std::size_t>(divide_up(std::max<std::int64_t>(shape.K, 1), kRowsPerItem)),
-                     static_cast<std::size_t>(inner.size)};
-    lowered.launches.push_back(std::move(launch));
+    lowered.launches.push_back(make_pack_launch(lowering, tile, inner, src_offset, dst_offset));
   }
   lowered.scratch_bytes.push_back(static_cast<std::size_t>(4 * matrix_elems * count_elems(lowering.b_batch)));
 }
@@ -320,7 +333,7 @@ void add_launches(const LoopNest& nest, ConvProblem problem, const ConvTile& til
       one.residual.offset += index * dim.residual;
       one.wei_offset += index * dim.b;
     }
-    lowered.launches.push_back(make_conv_wide_launch(one, tile, caps));
+    lowered.launches.push_back(make_conv_launch(one, tile, caps));
   }
 }
 

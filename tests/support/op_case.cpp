@@ -184,10 +184,9 @@ std::shared_ptr<DevicePlan> make_plan(const Node& node, const Lowered& lowered, 
   return plan;
 }
 
-void run_and_compare(const OpCase& op_case, const Node& node, Device& device, Order order,
+void run_and_compare(const OpCase& op_case, const Node& node, Device& device, const KernelCaps& caps, Order order,
                      const std::vector<Tensor>& expected) {
   const OpDescriptor& op = *find_op(node.type);
-  const KernelCaps caps = device.caps();
   Placement placement = make_placement(op_case, node, op, caps, order);
   const std::string where = node.type + " on " + device.info().name + " (" + device.info().description + ") order " +
                             std::to_string(static_cast<int>(order));
@@ -255,7 +254,22 @@ void check_op(const OpCase& op_case) {
   const std::vector<Tensor> expected = run_case_reference(op_case);
   for (Device* device : opencl_test_devices()) {
     for (const Order order : {Order::kRowMajor, Order::kChannelsLast, Order::kView}) {
-      run_and_compare(op_case, node, *device, order, expected);
+      run_and_compare(op_case, node, *device, device->caps(), order, expected);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+void check_op_tile_family(const OpCase& op_case, std::size_t max_work_group) {
+  const Node node = make_node(op_case);
+  const std::vector<Tensor> expected = run_case_reference(op_case);
+  for (Device* device : opencl_test_devices()) {
+    KernelCaps caps = device->caps();
+    if (caps.type != DeviceType::kCpu) continue;
+    caps.type = DeviceType::kGpu;
+    caps.max_work_group = std::min(caps.max_work_group, max_work_group);
+    for (const Order order : {Order::kRowMajor, Order::kChannelsLast, Order::kView}) {
+      run_and_compare(op_case, node, *device, caps, order, expected);
       if (::testing::Test::HasFatalFailure()) return;
     }
   }

@@ -34,6 +34,10 @@ std::vector<Tensor> run_case_reference(const OpCase& op_case);
 // elements stay untouched. A refusal by `supports` is a failure.
 void check_op(const OpCase& op_case);
 
+// The same on every OpenCL CPU device with the kernels that a GPU with work-groups of this size would get: the tile
+// family has to give right numbers everywhere.
+void check_op_tile_family(const OpCase& op_case, std::size_t max_work_group = 256);
+
 // Expects `supports` to refuse on every device, with a reason that contains the text.
 void check_op_refused(const OpCase& op_case, const std::string& reason_part);
 

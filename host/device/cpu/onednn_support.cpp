@@ -132,7 +132,6 @@ std::optional<FusedActivation> find_fused(const Epilogue& epilogue) {
   const float alpha = epilogue.alpha;
   switch (epilogue.activation) {
     case Activation::kLeakyRelu: return FusedActivation{algorithm::eltwise_relu, alpha, 0};
-    case Activation::kSigmoid: return FusedActivation{algorithm::eltwise_logistic, 0, 0};
     case Activation::kSwish: return FusedActivation{algorithm::eltwise_swish, alpha, 0};
     case Activation::kHSwish: return FusedActivation{algorithm::eltwise_hardswish, 0, 0};
     case Activation::kTanh: return FusedActivation{algorithm::eltwise_tanh, 0, 0};

@@ -23,7 +23,7 @@ dnnl::memory::desc any_desc(const Shape& shape);
 dnnl::primitive_attr caller_scratch_attr();
 
 // Appends the node's activation as oneDNN computes it. False where it must be a plain pass: behind a residual, and
-// for ReLU and Clamp, whose NaN oneDNN turns into 0.
+// for ReLU, Clamp and Sigmoid, whose NaN oneDNN turns into 0.
 bool append_activation(const Epilogue& epilogue, dnnl::primitive_attr& attr);
 
 // A node's operand: the descriptor of the caller's tensor and of what the primitive wants.

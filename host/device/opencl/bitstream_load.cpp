@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/bitstream_load.hpp"
 
-#include "core/log.hpp"
 #include "device/opencl/cl_error.hpp"
 #include "device/opencl/program_table.hpp"
 
@@ -20,28 +19,26 @@ std::optional<std::string> find_target_mismatch(const Bitstream& bitstream, cons
   return std::nullopt;
 }
 
-ClProgram load_bitstream_program(const OpenClContext& context, const Bitstream& bitstream,
-                                 const BitstreamProgram& program) {
-  std::string problem = "it has no image of a kind that OpenCL loads";
+ImageLoad load_bitstream_program(const OpenClContext& context, const BitstreamProgram& program) {
+  ImageLoad load;
+  load.problem = "it has no image of a kind that OpenCL loads";
   for (const BitstreamImage& image : program.images) {
     if (image.kind == ImageKind::kSource) {
       if (!context.caps().has_compiler) continue;
       try {
-        return build_from_source(context, image.bytes, image.options, "program " + program.key());
+        load.program = build_from_source(context, image.bytes, image.options, "program " + program.key());
+        return load;
       } catch (const Error& error) {
-        problem = error.what();
+        load.problem = error.what();
       }
     } else if (image.kind != ImageKind::kSpirv) {
       cl_int code = CL_SUCCESS;
-      ClProgram loaded = load_binary(context, image.bytes, &code);
-      if (loaded) return loaded;
-      problem = "the device refuses its " + std::string(to_string(image.kind)) + " image: " + cl_code_name(code);
+      load.program = load_binary(context, image.bytes, &code);
+      if (load.program) return load;
+      load.problem = "the device refuses its " + std::string(to_string(image.kind)) + " image: " + cl_code_name(code);
     }
   }
-  log(LogLevel::kWarn, "bitstream",
-      "device " + context.name() + ": program " + program.key() + " of bitstream '" + bitstream.name +
-          "' cannot be loaded: " + problem);
-  return {};
+  return load;
 }
 
 }  // namespace headrace

@@ -14,9 +14,12 @@ namespace headrace {
 // Why the bitstream is not for this device, naming both, or nothing where it fits.
 std::optional<std::string> find_target_mismatch(const Bitstream& bitstream, const DeviceInfo& device);
 
-// Loads the first image that the device takes; a source image needs a compiler. Null with a warning where it takes
-// none.
-ClProgram load_bitstream_program(const OpenClContext& context, const Bitstream& bitstream,
-                                 const BitstreamProgram& program);
+struct ImageLoad {
+  ClProgram program;    // null where no image could be loaded
+  std::string problem;  // why the last one could not
+};
+
+// Loads the first image that the device takes; a source image needs a compiler.
+ImageLoad load_bitstream_program(const OpenClContext& context, const BitstreamProgram& program);
 
 }  // namespace headrace

@@ -90,13 +90,9 @@ class OpenClDevice final : public Device {
 
 std::unique_ptr<Device> make_opencl_device(std::string_view name, const OpenClOptions& options) {
   std::vector<OpenClDeviceEntry> entries = list_opencl_devices();
-  auto found = find_opencl_device(entries, name);
-  if (!found) {
-    fail(ErrorCode::kInvalidArgument,
-         "device '" + std::string(name) + "' does not exist; there is CPU, " + opencl_device_names(entries));
-  }
-  OpenClDeviceEntry entry = std::move(entries[found->entry]);
-  return std::make_unique<OpenClDevice>(std::move(entry), std::move(*found), options);
+  OpenClDeviceName found = get_opencl_device(entries, name);
+  OpenClDeviceEntry entry = std::move(entries[found.entry]);
+  return std::make_unique<OpenClDevice>(std::move(entry), std::move(found), options);
 }
 
 }  // namespace headrace

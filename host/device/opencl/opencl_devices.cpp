@@ -144,6 +144,15 @@ std::optional<OpenClDeviceName> find_opencl_device(std::span<const OpenClDeviceE
   return std::nullopt;
 }
 
+OpenClDeviceName get_opencl_device(std::span<const OpenClDeviceEntry> entries, std::string_view name) {
+  auto found = find_opencl_device(entries, name);
+  if (!found) {
+    fail(ErrorCode::kInvalidArgument,
+         "device '" + std::string(name) + "' does not exist; OpenCL devices: " + opencl_device_names(entries));
+  }
+  return std::move(*found);
+}
+
 std::string opencl_device_names(std::span<const OpenClDeviceEntry> entries) {
   std::string names;
   for (const OpenClDeviceEntry& entry : entries) {

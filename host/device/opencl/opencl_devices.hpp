@@ -43,6 +43,9 @@ struct OpenClDeviceName {
 // Finds a device by name, alias or part of one; nothing for an unknown name.
 std::optional<OpenClDeviceName> find_opencl_device(std::span<const OpenClDeviceEntry> entries, std::string_view name);
 
+// The same; throws kInvalidArgument listing the devices for an unknown name.
+OpenClDeviceName get_opencl_device(std::span<const OpenClDeviceEntry> entries, std::string_view name);
+
 // Returns "CL.0 (POCL), CL.1 (FPGA)" for error messages.
 std::string opencl_device_names(std::span<const OpenClDeviceEntry> entries);
 

@@ -47,7 +47,7 @@ std::optional<std::string> ProgramCache::find(const ProgramCacheKey& key) const 
     const std::size_t body = start.size() + kHashChars + 1;
     if (entry.size() > body && entry.starts_with(start)) {
       const std::string_view bytes = std::string_view(entry).substr(body);
-      if (entry.compare(start.size(), kHashChars, sha256_hex(bytes)) == 0) return entry.substr(body);
+      if (entry.compare(start.size(), kHashChars + 1, sha256_hex(bytes) + "\n") == 0) return entry.substr(body);
     }
     warn_once("cache entry " + path + " is damaged; the program is built from source again");
   } catch (const std::exception& problem) {

@@ -148,9 +148,15 @@ std::shared_ptr<const LoadedProgram> ProgramTable::get(const KernelInstance& ins
 }
 
 std::shared_ptr<const LoadedProgram> ProgramTable::load_from_bitstream(const KernelInstance& instance) const {
+  ImageLoad load = load_bitstream_program(*context_, *bitstream_->find_program(instance.program_key()));
+  if (!load.program) {
+    log(LogLevel::kWarn, "bitstream",
+        "device " + context_->name() + ": program " + instance.program_key() + " of bitstream '" + bitstream_->name +
+            "' is not used: " + load.problem);
+    return nullptr;
+  }
   auto loaded = std::make_shared<LoadedProgram>();
-  loaded->program = load_bitstream_program(*context_, *bitstream_, *bitstream_->find_program(instance.program_key()));
-  if (!loaded->program) return nullptr;
+  loaded->program = std::move(load.program);
   loaded->origin = "bitstream " + bitstream_->name;
   return loaded;
 }
