@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/channel_factors.hpp"
+
+#include <numeric>
+
+#include "passes/make_node.hpp"
+
+namespace headrace {
+namespace {
+
+// A channel is indexed by one axis of the weights, or by the group's and one more, outermost first.
+std::optional<Tensor> scaled(const Graph& graph, const Node& node, const std::vector<std::size_t>& axes,
+                             const std::vector<double>& factors) {
+  const Tensor* weights = const_f32(graph, node.inputs.at(1));
+  if (weights == nullptr) return std::nullopt;
+  const Shape& shape = weights->shape();
+  std::int64_t channels = 1;
+  for (const std::size_t axis : axes) channels *= shape.at(axis);
+  if (channels != static_cast<std::int64_t>(factors.size())) return std::nullopt;
+  const auto strides = row_major_strides(shape);
+  Tensor result = weights->clone();
+  const auto values = result.mutable_values<float>();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::int64_t channel = 0;
+    for (const std::size_t axis : axes) {
+      channel = channel * shape[axis] + static_cast<std::int64_t>(i) / strides[axis] % shape[axis];
+    }
+    values[i] = static_cast<float>(static_cast<double>(values[i]) * factors[static_cast<std::size_t>(channel)]);
+  }
+  return result;
+}
+
+}  // namespace
+
+bool is_convolution(const Node& node) {
+  return node.type == "Convolution" || node.type == "GroupConvolution" || node.type == "ConvolutionBackpropData" ||
+         node.type == "GroupConvolutionBackpropData";
+}
+
+bool is_weighted(const Graph& graph, const Node& node) {
+  if (is_convolution(node)) return true;
+  return node.type == "MatMul" && graph.info(node.inputs.at(0)).shape.size() >= 2 &&
+         graph.info(node.inputs.at(1)).shape.size() >= 2;
+}
+
+std::int64_t bias_axis_of(const Node& node) {
+  return is_convolution(node) ? 1 : static_cast<std::int64_t>(node.outputs.at(0).shape.size()) - 1;
+}
+
+std::optional<std::vector<double>> channel_values(const Tensor& constant, const Shape& shape, std::int64_t axis) {
+  const Shape& own = constant.shape();
+  if (own.size() > shape.size() || axis < 0) return std::nullopt;
+  const std::size_t shift = shape.size() - own.size();
+  const auto along = static_cast<std::size_t>(axis);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const bool is_channel = i + shift == along && own[i] == shape[along];
+    if (own[i] != 1 && !is_channel) return std::nullopt;
+  }
+  std::vector<double> values = to_doubles(constant);
+  if (values.size() == 1) values.assign(static_cast<std::size_t>(shape.at(along)), values.front());
+  if (static_cast<std::int64_t>(values.size()) != shape.at(along)) return std::nullopt;
+  return values;
+}
+
+std::optional<Tensor> scale_output_channels(const Graph& graph, const Node& node, const std::vector<double>& factors) {
+  if (node.type == "Convolution") return scaled(graph, node, {0}, factors);
+  if (node.type == "GroupConvolution") return scaled(graph, node, {0, 1}, factors);
+  if (node.type == "ConvolutionBackpropData") return scaled(graph, node, {1}, factors);
+  if (node.type == "GroupConvolutionBackpropData") return scaled(graph, node, {0, 2}, factors);
+  if (node.type != "MatMul") return std::nullopt;
+  const std::size_t rank = graph.info(node.inputs.at(1)).shape.size();
+  const bool is_transposed = node.attributes.get_bool("transpose_b");
+  return scaled(graph, node, {rank - (is_transposed ? 2U : 1U)}, factors);
+}
+
+std::optional<Tensor> scale_input_channels(const Graph& graph, const Node& node, const std::vector<double>& factors) {
+  if (node.type == "Convolution") return scaled(graph, node, {1}, factors);
+  if (node.type == "GroupConvolution") return scaled(graph, node, {0, 2}, factors);
+  if (node.type == "ConvolutionBackpropData") return scaled(graph, node, {0}, factors);
+  if (node.type == "GroupConvolutionBackpropData") return scaled(graph, node, {0, 1}, factors);
+  return std::nullopt;
+}
+
+}  // namespace headrace

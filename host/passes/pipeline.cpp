@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/pipeline.hpp"
+
+#include <array>
+
+#include "passes/convert_precision.hpp"
+#include "passes/decompose_batch_norm.hpp"
+#include "passes/decompose_sdpa.hpp"
+#include "passes/eliminate_common_subexpressions.hpp"
+#include "passes/eliminate_dead.hpp"
+#include "passes/fold_constants.hpp"
+#include "passes/fold_scale.hpp"
+#include "passes/fuse_activation.hpp"
+#include "passes/fuse_bias.hpp"
+#include "passes/fuse_residual.hpp"
+#include "passes/fuse_scale.hpp"
+#include "passes/name_outputs.hpp"
+#include "passes/recognize_patterns.hpp"
+#include "passes/remove_identities.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr auto kPasses = std::to_array<Pass>({
+    {"name_outputs", name_outputs},
+    {"eliminate_dead", eliminate_dead},
+    {"convert_precision", convert_precision},
+    {"fold_constants", fold_constants},
+    {"remove_identities", remove_identities},
+    {"recognize_patterns", recognize_patterns},
+    {"decompose_sdpa", decompose_sdpa},
+    {"decompose_batch_norm", decompose_batch_norm},
+    {"fuse_scale", fuse_scale},
+    {"fold_scale", fold_scale},
+    {"fuse_bias", fuse_bias},
+    {"fuse_residual", fuse_residual},
+    {"fuse_activation", fuse_activation},
+    {"eliminate_common_subexpressions", eliminate_common_subexpressions},
+});
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return kPasses; }
+
+void run_passes(Graph& graph, const PassOptions& options) {
+  for (const Pass& pass : kPasses) {
+    pass.run(graph);
+#ifndef NDEBUG
+    verify(graph, pass.name);
+#endif
+    if (options.dump) options.dump(pass.name, graph);
+  }
+}
+
+}  // namespace headrace
