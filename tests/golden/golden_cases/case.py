@@ -5,6 +5,7 @@ from typing import Callable, Optional, Sequence
 
 import numpy as np
 import openvino as ov
+from openvino.utils.node_factory import NodeFactory
 
 
 @dataclass
@@ -38,11 +39,18 @@ def flags(*shape):
 
 def distinct(*shape):
     """Values without ties, for arg-max and sorting."""
-    return lambda rng: (rng.permutation(int(np.prod(shape))).astype(np.float32) - np.prod(shape) / 2).reshape(shape) / 3
+    count = int(np.prod(shape))
+    return lambda rng: ((rng.permutation(count) - count / 2) / 3).astype(np.float32).reshape(shape)
 
 
 def const(value, dtype=np.float32):
-    return ov.opset1.constant(np.asarray(value, dtype))
+    """A constant; an empty list makes one without elements."""
+    return ov.op.Constant(ov.Tensor(np.array(value, dtype)))
+
+
+def node(opset, op, inputs, **attributes):
+    """A node of an opset that OpenVINO's Python functions of the same name do not make."""
+    return NodeFactory(f"opset{opset}").create(op, inputs, attributes)
 
 
 def weights(seed, *shape, scale=0.5):

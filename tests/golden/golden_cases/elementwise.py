@@ -93,7 +93,7 @@ def binary_cases():
     yield Case("Add_i64", "Add", [integers(-99, 99, 6, dtype=np.int64), integers(-9, 9, 6, dtype=np.int64)], o1.add)
     yield Case("Multiply_const", "Multiply", [normal(1, 9, 5, 5)],
                lambda p: o1.multiply(p, const(np.linspace(-1, 1, 9).reshape(1, 9, 1, 1))))
-    yield Case("Add_pdpd", "Add", [normal(2, 3, 4, 5), normal(3, 4)],
+    yield Case("Add_pdpd", "Add", [normal(2, 3, 4, 5), normal(2, 3)],
                lambda p, q: o1.add(p, q, "PDPD"))
     yield Case("Divide_i32_floor", "Divide", [integers(-30, 30, 20), np.array([3, -4] * 10, np.int32)], o1.divide)
     yield Case("Power_square", "Power", [normal(2, 7)], lambda p: o1.power(p, const(2.0)))
@@ -136,7 +136,8 @@ def special_value_cases():
     yield Case("Maximum_nan", "Maximum", [x], lambda p: o1.maximum(p, const([1.0])), lambda p: [np.maximum(p, 1)])
     yield Case("Minimum_nan", "Minimum", [x], lambda p: o1.minimum(const([1.0]), p), lambda p: [np.minimum(1, p)])
     yield Case("Clamp_nan", "Clamp", [x], lambda p: o1.clamp(p, -0.5, 1.5), lambda p: [np.clip(p, -0.5, 1.5)])
-    yield Case("Add_nan", "Add", [x], lambda p: o1.add(p, const([INF])), lambda p: [p + np.float32(INF)])
+    yield Case("Add_nan", "Add", [x], lambda p: o1.add(p, const([INF])),
+               lambda p: [np.array([np.nan, INF, INF, INF, np.nan, INF], np.float32)])
     yield Case("Abs_nan", "Abs", [x], o1.abs, lambda p: [np.abs(p)])
     yield Case("Sigmoid_infinite", "Sigmoid", [x], o1.sigmoid,
                lambda p: [np.array([np.nan, 1 / (1 + np.e), 1 / (1 + np.exp(-2.0)), 1, 0, 0.5], np.float32)])

@@ -3,9 +3,9 @@
 import numpy as np
 import openvino as ov
 
-from .case import Case, const, distinct, normal, text, uniform
+from .case import Case, const, distinct, node, normal
 
-o1, o4, o8, o11, o14 = ov.opset1, ov.opset4, ov.opset8, ov.opset11, ov.opset14
+o1, o8, o11, o14 = ov.opset1, ov.opset8, ov.opset11, ov.opset14
 
 
 def max_pool(name, x, kernel, strides, begin, end, rounding="floor", auto_pad="explicit"):
@@ -28,7 +28,7 @@ def adaptive(name, x, out, kind):
     if kind == "Avg":
         build = lambda p: o8.adaptive_avg_pool(p, const(out, "int64"))
     else:
-        build = lambda p: o8.adaptive_max_pool(p, const(out, "int64"), "i64")
+        build = lambda p: o8.adaptive_max_pool(p, const(out, "int64"), "i32")  # its CPU device lacks i64
     return Case(f"Adaptive{kind}Pool_{name}", f"Adaptive{kind}Pool", [distinct(*x)], build)
 
 
@@ -65,10 +65,10 @@ def interpolate4(name, x, sizes, axes, mode, coord="half_pixel", nearest="round_
     scales = scales or [out / x[axis] for out, axis in zip(sizes, axes)]
 
     def build(p):
-        return o4.interpolate(p, const(sizes, "int64"), const(scales), mode, calculation, axes=const(axes, "int64"),
-                              coordinate_transformation_mode=coord, nearest_mode=nearest,
-                              pads_begin=extra.get("begin"), pads_end=extra.get("end"),
-                              cube_coeff=extra.get("cube", -0.75), antialias=extra.get("antialias", False))
+        return node(4, "Interpolate", [p, const(sizes, "int64"), const(scales), const(axes, "int64")], mode=mode,
+                    shape_calculation_mode=calculation, coordinate_transformation_mode=coord, nearest_mode=nearest,
+                    antialias=extra.get("antialias", False), pads_begin=[0] * len(x), pads_end=[0] * len(x),
+                    cube_coeff=extra.get("cube", -0.75))
 
     return Case("Interpolate4_" + name, "Interpolate", [normal(*x)], build)
 
