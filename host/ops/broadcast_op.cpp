@@ -13,9 +13,11 @@ constexpr std::string_view kTypes[] = {"Broadcast"};
 
 Attributes parse(std::string_view, std::int32_t opset, const RawAttributes& raw) {
   Attributes attributes;
-  std::vector<std::string_view> modes = {"numpy", "explicit"};
+  std::vector<std::string_view> modes = {"numpy", "explicit", "none"};
   if (opset >= 3) modes.push_back("bidirectional");
-  attributes.set("mode", parse_enum(raw, "mode", "numpy", modes));
+  // Broadcast-1 shares its mode with auto_broadcast, where OpenVINO writes "none" for explicit.
+  const std::string mode = parse_enum(raw, "mode", "numpy", modes);
+  attributes.set("mode", mode == "none" ? std::string("explicit") : mode);
   return attributes;
 }
 

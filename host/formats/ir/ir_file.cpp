@@ -11,6 +11,9 @@
 namespace headrace::detail {
 namespace {
 
+// How OpenVINO writes the axis of auto_broadcast="pdpd"; older files and the specification say "axis".
+constexpr std::string_view kNestedAxis = "auto_broadcast.auto_broadcast_axis";
+
 // The line of a byte, for messages.
 std::size_t line_of(std::string_view text, std::ptrdiff_t offset) {
   const auto end = static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0));
@@ -89,7 +92,9 @@ IrLayer parse_layer(const pugi::xml_node& node) {
     layer.version = attribute(node, "version");
     layer.precision = node.attribute("precision").value();
     layer.output_names = split_names(node.attribute("output_names").value());
-    for (const pugi::xml_attribute& item : node.child("data").attributes()) layer.data[item.name()] = item.value();
+    for (const pugi::xml_attribute& item : node.child("data").attributes()) {
+      layer.data[std::string_view(item.name()) == kNestedAxis ? "axis" : item.name()] = item.value();
+    }
     layer.inputs = parse_ports(node.child("input"));
     layer.outputs = parse_ports(node.child("output"));
   } catch (const Error& error) {
