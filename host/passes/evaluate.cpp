@@ -11,6 +11,19 @@ Tensor shape_only_tensor(const OutputInfo& info) {
   return Tensor(info.type, info.shape, nullptr, static_cast<const void*>(nullptr));
 }
 
+bool is_evaluable(const Graph& graph, const Node& node) {
+  const OpDescriptor* op = find_op(node.type);
+  if (op == nullptr || op->reference == nullptr) return false;
+  if (node.type == "Convert" || reads_only_shape(node)) return true;
+  for (const PortRef& input : node.inputs) {
+    if (graph.info(input).type == ElementType::f16) return false;
+  }
+  for (const OutputInfo& output : node.outputs) {
+    if (output.type == ElementType::f16) return false;
+  }
+  return true;
+}
+
 std::vector<Tensor> evaluate(const Node& node, std::span<const Tensor> inputs) {
   std::vector<Tensor> outputs;
   for (const OutputInfo& output : node.outputs) outputs.emplace_back(output.type, output.shape);

@@ -89,6 +89,7 @@ void follow_values(const Graph& graph, const Node& node, KnownValues& values) {
   for (const OutputInfo& output : node.outputs) {
     if (count_elems(output.shape) > kMaxValueElems) return;
   }
+  if (!is_evaluable(graph, node)) return;
   std::vector<Tensor> inputs;
   for (const PortRef& input : node.inputs) {
     const auto known = values.find(input);

@@ -14,6 +14,7 @@
 #include "ops/descriptor.hpp"
 #include "passes/evaluate.hpp"
 #include "passes/infer_shapes.hpp"
+#include "passes/name_outputs.hpp"
 
 namespace headrace::testing {
 
@@ -138,6 +139,7 @@ template <typename Pass>
 Graph expect_same_meaning(const Graph& before, Pass pass, double tolerance = 1e-5) {
   Graph original = before;
   infer_shapes(original);
+  name_outputs(original);
   Graph changed = original;
   pass(changed);
   verify(changed, "pass under test");
