@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resampling along up to three dimensions by tables of places and weights, vectors along channels.
+//
+// dst[n, z, y, x, c] = sum over taps i, j, k of wd[z, i] * wh[y, j] * ww[x, k] * src[n, id[z, i], ih[y, j], iw[x, k],
+// c] src, dst f32, any strides; fast where both channel strides are 1 (channels-last). Arguments: src read, dst
+// written, index read (int) and weight read (float): the taps of each od, then of each oh, then of each ow; then int:
+// src_offset, dst_offset, c (channels), c_block (channels of one work-item), od, oh, ow (output sizes), td, th, tw
+// (taps), strides of src n, d, h, w, c, strides of dst n, d, h, w, c. Macros: VEC lanes of a vector: 16 (default),
+// 8, 4. Launch: global (ceil(c / c_block), oh, n * od), local (1, 1, 1); a work-item makes one output row. Limits:
+// indices fit int; reads up to VEC - 1 elements past the end of src (never used). Numerics: sums in float, along a row
+// of taps first; taps of weight 0 are not read. Source: own.
+#include "common/vector.clh"
+
+static void store_first(vec value, const int count, __global float* d) {
+  float lanes[VEC];
+  vec_store(value, lanes);
+  for (int i = 0; i < count; ++i) d[i] = lanes[i];
+}
+
+// Sums the taps at a channel; LOAD reads a value or a vector of channels.
+#define SUM_TAPS(TYPE, LOAD)                                                       \
+  TYPE sum = (TYPE)(0.0f);                                                         \
+  for (int i = 0; i < td; ++i) {                                                   \
+    for (int j = 0; j < th; ++j) {                                                 \
+      const float factor = weight_d[i] * weight_h[j];                              \
+      if (factor == 0.0f) continue;                                                \
+      __global const float* s = plane + (index_d[i] * src_d + index_h[j] * src_h); \
+      TYPE line = (TYPE)(0.0f);                                                    \
+      for (int k = 0; k < tw; ++k) {                                               \
+        const float w = weight_w[k];                                               \
+        if (w != 0.0f) line += w * LOAD(s + (index_w[k] * src_w + ch * src_c));    \
+      }                                                                            \
+      sum += factor * line;                                                        \
+    }                                                                              \
+  }
+
+#define LOAD_ONE(p) (*(p))
+
+__kernel void interpolate_wide_f32(__global const float* restrict src, __global float* restrict dst,
+                                   __global const int* restrict index, __global const float* restrict weight,
+                                   const int src_offset, const int dst_offset, const int c, const int c_block,
+                                   const int od, const int oh, const int ow, const int td, const int th, const int tw,
+                                   const int src_n, const int src_d, const int src_h, const int src_w, const int src_c,
+                                   const int dst_n, const int dst_d, const int dst_h, const int dst_w,
+                                   const int dst_c) {
+  const int c0 = (int)get_global_id(0) * c_block;
+  const int c1 = min(c, c0 + c_block);
+  const int y = (int)get_global_id(1);
+  const int z = (int)get_global_id(2) % od;
+  const int n = (int)get_global_id(2) / od;
+  const int at_d = z * td;
+  const int at_h = od * td + y * th;
+  __global const int *index_d = index + at_d, *index_h = index + at_h;
+  __global const float *weight_d = weight + at_d, *weight_h = weight + at_h;
+  __global const float* plane = src + (src_offset + n * src_n);
+  __global float* row = dst + (dst_offset + n * dst_n + z * dst_d + y * dst_h);
+  for (int x = 0; x < ow; ++x) {
+    const int at_w = od * td + oh * th + x * tw;
+    __global const int* index_w = index + at_w;
+    __global const float* weight_w = weight + at_w;
+    __global float* d = row + x * dst_w;
+    if (src_c != 1 || dst_c != 1) {
+      for (int ch = c0; ch < c1; ++ch) {
+        SUM_TAPS(float, LOAD_ONE)
+        d[ch * dst_c] = sum;
+      }
+      continue;
+    }
+    for (int ch = c0; ch < c1; ch += VEC) {
+      SUM_TAPS(vec, vec_load)
+      if (ch + VEC <= c1) {
+        vec_store(sum, d + ch);
+      } else {
+        store_first(sum, c1 - ch, d + ch);
+      }
+    }
+  }
+}
