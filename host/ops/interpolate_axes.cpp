@@ -13,16 +13,16 @@ using Taps = std::vector<InterpolateTap>;
 double source_coordinate(const InterpolateRule& rule, const InterpolateSize& size, std::int64_t x) {
   if (size.input == size.output) return static_cast<double>(x);
   const auto place = static_cast<double>(x);
-  const double step = 1 / size.scale;
   const std::string& mode = rule.coordinates;
   if (mode == "align_corners") {
     return size.output == 1 ? 0 : place * static_cast<double>(size.input - 1) / static_cast<double>(size.output - 1);
   }
-  // Multiplied out where the scale is the ratio of the sizes: a division by 0.3 would miss ties by an ulp.
+  // Multiplied out where the scale is the ratio of the sizes: a division by 0.3 would miss ties by an ulp. A scale of
+  // its own came as a float and was meant as a decimal: dividing floats, as others do, lands on the ties that it means.
   const double ratio = static_cast<double>(size.output) / static_cast<double>(size.input);
   const auto scaled = [&](double value) {
-    return size.scale == ratio ? value * static_cast<double>(size.input) / static_cast<double>(size.output)
-                               : value * step;
+    if (size.scale == ratio) return value * static_cast<double>(size.input) / static_cast<double>(size.output);
+    return static_cast<double>(static_cast<float>(value) / static_cast<float>(size.scale));
   };
   if (mode == "asymmetric") return scaled(place);
   if (mode == "tf_half_pixel_for_nn") return scaled(place + 0.5);
