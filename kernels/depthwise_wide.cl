@@ -88,6 +88,10 @@ __kernel void depthwise_wide_f32(__global const float* restrict src, __global co
   const int c_end = min(c_begin + vectors_per_item * VEC, C);
   const int form = DW == 1 && (KW == 3 || KW == 5) && (SW == 1 || SW == 2) ? KW * 2 + SW : 0;
 
+  // No activation, ReLU and Clamp are bounds: they need no switch.
+  const float low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);
+  const float high = act == ACT_CLAMP ? beta : INFINITY;
+
   for (int oh = oh_begin; oh < oh_end; ++oh) {
     const int h0 = oh * SH - PH;
     for (int c = c_begin; c < c_end; c += VEC) {
@@ -135,12 +139,20 @@ __kernel void depthwise_wide_f32(__global const float* restrict src, __global co
             default: row_any(sum, row, src_w, first, IW, w, wei_tap, KW, SW, DW);
           }
         }
-        vec done[TILE_W];
-        _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) done[i] = sum[i];
-        for (int i = 0; i < count; ++i) {
-          vec value = done[i];
-          if (has_residual) value += vec_load(residual + oh * res_h + (ow + i) * res_w + c);
-          store_lanes(activation(value, act, alpha, beta), dst + oh * dst_h + (ow + i) * dst_w + c, C - c);
+        __global float* to = dst + oh * dst_h + ow * dst_w + c;
+        const __global float* from = residual + oh * res_h + ow * res_w + c;
+        if (act <= ACT_CLAMP && count == TILE_W && c + VEC <= C) {
+          _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) {
+            if (has_residual) sum[i] += vec_load(from + i * res_w);
+            vec_store(bounded(sum[i], low, high), to + i * dst_w);
+          }
+        } else {
+          vec done[TILE_W];
+          _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) done[i] = sum[i];
+          for (int i = 0; i < count; ++i) {
+            if (has_residual) done[i] += vec_load(from + i * res_w);
+            store_lanes(activation(done[i], act, alpha, beta), to + i * dst_w, C - c);
+          }
         }
       }
     }
