@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What convolutions are lowered to: the choice of tiles, the order of packed weights, the refusals.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "ops/conv_depthwise.hpp"
+#include "ops/conv_problem.hpp"
+
+namespace headrace {
+namespace {
+
+KernelCaps cpu_caps(int vector_width) {
+  KernelCaps caps;
+  caps.type = DeviceType::kCpu;
+  caps.vector_width = vector_width;
+  caps.compute_units = 2;
+  caps.max_work_group = 4096;
+  caps.local_bytes = 1 << 20;
+  return caps;
+}
+
+TEST(ConvTileTest, FollowsThePixelCount) {
+  const KernelCaps caps = cpu_caps(16);
+  EXPECT_EQ(choose_conv_tile(3136, caps)->tile_m, 14);
+  EXPECT_EQ(choose_conv_tile(196, caps)->tile_m, 14);
+  EXPECT_EQ(choose_conv_tile(49, caps)->tile_m, 7);
+  EXPECT_EQ(choose_conv_tile(1, caps)->tile_m, 1);
+  EXPECT_EQ(choose_conv_tile(49, cpu_caps(8))->vec, 8);
+  EXPECT_EQ(choose_conv_tile(49, cpu_caps(1))->vec, 4);
+}
+
+TEST(ConvTileTest, TakesWhatTheBitstreamHolds) {
+  KernelCaps caps = cpu_caps(16);
+  caps.has_compiler = false;
+  EXPECT_FALSE(choose_conv_tile(49, caps).has_value());
+  EXPECT_FALSE(offers_depthwise(caps));
+  const ConvTile only{16, 14, 2};
+  caps.programmed.insert(only.instance().key());
+  EXPECT_EQ(choose_conv_tile(1, caps)->instance(), only.instance());
+}
+
+TEST(ConvTileTest, GpuTileFitsTheWorkGroup) {
+  KernelCaps caps = cpu_caps(1);
+  caps.type = DeviceType::kGpu;
+  for (const auto& [limit, side] : {std::pair{1024, "SIDE=16"}, {255, "SIDE=8"}, {16, "SIDE=4"}, {15, "SIDE=1"}}) {
+    caps.max_work_group = static_cast<std::size_t>(limit);
+    EXPECT_EQ(choose_conv_tile(100, caps)->instance().macros, side);
+  }
+  caps.local_bytes = 0;
+  EXPECT_FALSE(choose_conv_tile(100, caps).has_value());
+}
+
+TEST(ConvTileTest, LastBlockOfPackedWeightsIsNarrower) {
+  // 10 channels in vectors of 4, blocks of 2 vectors: one block of 8, one of 4 with two channels of zeros.
+  Tensor wei(ElementType::f32, {10, 3});
+  std::iota(wei.mutable_values<float>().begin(), wei.mutable_values<float>().end(), 1.0F);
+  const Tensor packed = pack_conv_weights(wei, {30, 3, 0, 1}, {1, 10, 1, 3}, ConvTile{4, 6, 2});
+  const auto values = packed.values<float>();
+  ASSERT_EQ(values.size(), 36U);
+  const std::vector<float> first(values.begin(), values.begin() + 9);
+  EXPECT_EQ(first, (std::vector<float>{1, 4, 7, 10, 13, 16, 19, 22, 2}));
+  const std::vector<float> last(values.begin() + 24, values.end());
+  EXPECT_EQ(last, (std::vector<float>{25, 28, 0, 0, 26, 29, 0, 0, 27, 30, 0, 0}));
+}
+
+TEST(ConvTileTest, WorkItemsCoverEverything) {
+  for (const std::int64_t pixels : {1, 13, 14, 15, 49, 3136, 100000}) {
+    for (const std::int64_t channels : {1, 16, 48, 1000}) {
+      ConvProblem problem;
+      problem.in = problem.out = {1, 1, pixels};
+      problem.IC = 64;
+      problem.OC = channels;
+      const KernelCaps caps = cpu_caps(16);
+      const ConvTile tile = *choose_conv_tile(pixels, caps);
+      const KernelLaunch launch = make_conv_launch(problem, tile, caps);
+      const std::size_t end = launch.args.size();
+      const auto tiles = static_cast<std::int64_t>(launch.global[0]) * std::get<std::int32_t>(launch.args[end - 5]);
+      const std::int64_t vectors_per_item = std::get<std::int32_t>(launch.args[end - 4]);
+      EXPECT_GE(tiles * tile.tile_m, pixels);
+      EXPECT_GE(static_cast<std::int64_t>(launch.global[1]) * vectors_per_item * tile.vec, channels);
+      // Packed blocks start at multiples of tile_n.
+      EXPECT_EQ(vectors_per_item % tile.tile_n, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace
