@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/ir/ir_writer.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <pugixml.hpp>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/log.hpp"
+#include "formats/ir/ir_weights.hpp"
+
+namespace headrace {
+namespace {
+
+using detail::IrWeights;
+
+// The text of a `names` attribute: commas inside a name are escaped.
+std::string join_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ',';
+    for (const char c : name) text += c == ',' ? std::string("\\,") : std::string(1, c);
+  }
+  return text;
+}
+
+std::string without_brackets(const std::string& text) { return text.substr(1, text.size() - 2); }
+
+void append(pugi::xml_node& node, const char* name, const std::string& value) {
+  node.append_attribute(name) = value.c_str();
+}
+
+void append_dims(pugi::xml_node& port, const OutputInfo& info) {
+  if (!info.is_resolved) return;
+  for (const std::int64_t dim : info.shape) port.append_child("dim").text().set(static_cast<long long>(dim));
+}
+
+class Writer {
+ public:
+  Writer(const Graph& graph, const IrWriteOptions& options)
+      : graph_(graph), order_(graph.topological_order()), compresses_(options.compress_to_fp16) {
+    const bool is_quantized =
+        std::any_of(order_.begin(), order_.end(), [&](NodeId id) { return graph.at(id).type == "FakeQuantize"; });
+    compresses_ = compresses_ && !is_quantized;
+    put_in_file_order();
+  }
+
+  std::string xml() {
+    pugi::xml_node declaration = document_.append_child(pugi::node_declaration);
+    append(declaration, "version", "1.0");
+    pugi::xml_node net = document_.append_child("net");
+    append(net, "name", graph_.name);
+    append(net, "version", "11");
+    layers_ = net.append_child("layers");
+    edges_ = net.append_child("edges");
+    for (const NodeId id : order_) write_node(graph_.at(id));
+    net.append_child("rt_info");
+    if (clamped_count_ != 0) {
+      log(LogLevel::kWarn, "ir",
+          std::to_string(clamped_count_) + " constant values beyond the range of f16 were set to 65504");
+    }
+    std::ostringstream text;
+    document_.save(text, "\t");
+    return text.str();
+  }
+
+  const IrWeights& weights() const { return weights_; }
+
+ private:
+  // Readers take the order of Parameters and Results from the file, so they stand in the graph's own order: the
+  // topological order alone could turn them round.
+  void put_in_file_order() {
+    const auto is_port = [&](NodeId id) { return graph_.at(id).type == "Parameter" || graph_.at(id).type == "Result"; };
+    std::erase_if(order_, is_port);
+    order_.insert(order_.begin(), graph_.parameters().begin(), graph_.parameters().end());
+    order_.insert(order_.end(), graph_.results().begin(), graph_.results().end());
+  }
+
+  void write_node(const Node& node) {
+    HEADRACE_ASSERT(node.epilogue.is_empty(), "only graphs without fused epilogues are written");
+    if (node.type == "Const" && compresses_ && node.value.type() == ElementType::f32 && node.value.count() > 0) {
+      write_compressed(node);
+      return;
+    }
+    const std::size_t id = next_id_++;
+    pugi::xml_node layer = add_layer(id, node.name, node.type, node.opset);
+    pugi::xml_node data = layer.append_child("data");
+    if (node.type == "Const") {
+      write_constant(data, node.value);
+    } else if (node.type == "Parameter") {
+      append(data, "shape", without_brackets(to_string(node.declared_shape)));
+      append(data, "element_type", std::string(to_string(node.outputs.at(0).type)));
+    } else {
+      for (const auto& [name, value] : node.attributes.values()) append(data, name.c_str(), to_string(value));
+    }
+    if (data.attributes_begin() == data.attributes_end()) layer.remove_child(data);
+    write_inputs(layer, id, node);
+    write_outputs(layer, id, node);
+  }
+
+  pugi::xml_node add_layer(std::size_t id, const std::string& name, const std::string& type, std::int32_t opset) {
+    pugi::xml_node layer = layers_.append_child("layer");
+    append(layer, "id", std::to_string(id));
+    append(layer, "name", name);
+    append(layer, "type", type);
+    append(layer, "version", "opset" + std::to_string(opset));
+    return layer;
+  }
+
+  void write_constant(pugi::xml_node& data, const Tensor& value) {
+    append(data, "element_type", std::string(to_string(value.type())));
+    append(data, "shape", without_brackets(to_string(value.shape())));
+    append(data, "offset", std::to_string(weights_.add(value)));
+    append(data, "size", std::to_string(value.size_bytes()));
+  }
+
+  // An f16 constant NAME_compressed and the Convert NAME that makes f32 of it, marked as a decompression.
+  void write_compressed(const Node& node) {
+    const std::size_t constant = next_id_++;
+    const Tensor half = detail::compress_to_f16(node.value, clamped_count_);
+    pugi::xml_node layer = add_layer(constant, node.name + "_compressed", "Const", 1);
+    pugi::xml_node data = layer.append_child("data");
+    write_constant(data, half);
+    const OutputInfo half_info{ElementType::f16, half.shape(), true, {}};
+    pugi::xml_node outputs = layer.append_child("output");
+    write_port(outputs, 0, half_info);
+    const std::size_t id = next_id_++;
+    pugi::xml_node convert = add_layer(id, node.name, "Convert", 1);
+    pugi::xml_node convert_data = convert.append_child("data");
+    append(convert_data, "destination_type", "f32");
+    pugi::xml_node mark = convert.append_child("rt_info").append_child("attribute");
+    append(mark, "name", "decompression");
+    append(mark, "version", "0");
+    pugi::xml_node inputs = convert.append_child("input");
+    write_port(inputs, 0, half_info);
+    write_edge(constant, 0, id, 0);
+    pugi::xml_node convert_outputs = convert.append_child("output");
+    write_port(convert_outputs, 1, node.outputs.at(0));
+    ports_[{node.id, 0}] = {id, 1};
+  }
+
+  void write_inputs(pugi::xml_node& layer, std::size_t id, const Node& node) {
+    if (node.inputs.empty()) return;
+    pugi::xml_node inputs = layer.append_child("input");
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      OutputInfo info = graph_.info(node.inputs[i]);
+      info.names.clear();
+      write_port(inputs, i, info);
+      const FilePort from = ports_.at(node.inputs[i]);
+      write_edge(from.layer, from.port, id, i);
+    }
+  }
+
+  void write_outputs(pugi::xml_node& layer, std::size_t id, const Node& node) {
+    if (node.type == "Result" || node.outputs.empty()) return;
+    pugi::xml_node outputs = layer.append_child("output");
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      const std::size_t port = node.inputs.size() + i;
+      write_port(outputs, port, node.outputs[i]);
+      ports_[{node.id, static_cast<std::int32_t>(i)}] = {id, port};
+    }
+  }
+
+  static void write_port(pugi::xml_node& parent, std::size_t id, const OutputInfo& info) {
+    pugi::xml_node port = parent.append_child("port");
+    append(port, "id", std::to_string(id));
+    append(port, "precision", std::string(precision_name(info.type)));
+    if (!info.names.empty()) append(port, "names", join_names(info.names));
+    append_dims(port, info);
+  }
+
+  void write_edge(std::size_t from_layer, std::size_t from_port, std::size_t to_layer, std::size_t to_port) {
+    pugi::xml_node edge = edges_.append_child("edge");
+    append(edge, "from-layer", std::to_string(from_layer));
+    append(edge, "from-port", std::to_string(from_port));
+    append(edge, "to-layer", std::to_string(to_layer));
+    append(edge, "to-port", std::to_string(to_port));
+  }
+
+  struct FilePort {
+    std::size_t layer = 0;
+    std::size_t port = 0;
+  };
+
+  const Graph& graph_;
+  std::vector<NodeId> order_;
+  bool compresses_;
+  pugi::xml_document document_;
+  pugi::xml_node layers_;
+  pugi::xml_node edges_;
+  IrWeights weights_;
+  std::map<PortRef, FilePort> ports_;  // where each tensor comes from in the file
+  std::size_t next_id_ = 0;
+  std::size_t clamped_count_ = 0;
+};
+
+}  // namespace
+
+void write_ir(const Graph& graph, const std::string& xml_path, const IrWriteOptions& options) {
+  std::filesystem::path path(xml_path);
+  if (path.extension() != ".xml") {
+    fail(ErrorCode::kInvalidArgument, "output file " + quote(xml_path) + " does not end in .xml");
+  }
+  Writer writer(graph, options);
+  const std::string xml = writer.xml();
+  write_file(path.replace_extension(".bin").string(), writer.weights().pieces());
+  write_file(xml_path, {as_bytes(xml)});
+}
+
+}  // namespace headrace
