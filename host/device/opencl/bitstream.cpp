@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -118,11 +119,22 @@ ImageKind parse_kind(const std::string& text) {
   fail(ErrorCode::kBadModel, "image kind '" + text + "' is unknown");
 }
 
+// A whole number in range; a float would be cast without a check.
+template <typename T>
+T whole_number(const Json& json, std::string_view field) {
+  const Json& value = json.at(std::string(field));
+  if (!value.is_number_unsigned() ||
+      value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
+    fail(ErrorCode::kBadModel, "field '" + std::string(field) + "' is no whole number that fits");
+  }
+  return value.get<T>();
+}
+
 BitstreamImage parse_image(const Json& json, const std::vector<Section>& sections) {
   BitstreamImage image;
   image.kind = parse_kind(json.at("kind").get<std::string>());
   image.options = json.value("options", "");
-  const auto index = json.at("section").get<std::uint64_t>();
+  const auto index = whole_number<std::uint32_t>(json, "section");
   if (index >= sections.size() || sections[index].kind != static_cast<std::uint32_t>(image.kind)) {
     fail(ErrorCode::kBadModel, "image names section " + std::to_string(index) + ", which is not of its kind");
   }
@@ -142,7 +154,7 @@ BitstreamProgram parse_program(const Json& json, const std::vector<Section>& sec
   program.macros = json.at("macros").get<std::string>();
   program.source_sha256 = json.at("source_sha256").get<std::string>();
   for (const Json& kernel : json.at("kernels")) {
-    program.kernels.push_back({kernel.at("name").get<std::string>(), kernel.at("args").get<int>()});
+    program.kernels.push_back({kernel.at("name").get<std::string>(), whole_number<std::int32_t>(kernel, "args")});
     if (!is_plain_name(program.kernels.back().name)) fail(ErrorCode::kBadModel, "a kernel's name is not a plain name");
   }
   if (!is_plain_name(program.file)) fail(ErrorCode::kBadModel, "a program's file is not a plain name");
@@ -159,7 +171,7 @@ Bitstream parse_manifest(const Json& json, const std::vector<Section>& sections)
   bitstream.precision = json.at("precision").get<std::string>();
   bitstream.tool = json.at("tool").get<std::string>();
   bitstream.built_at = json.at("built_at").get<std::string>();
-  bitstream.vector_width = json.at("parameters").at("vector_width").get<int>();
+  bitstream.vector_width = whole_number<std::int32_t>(json.at("parameters"), "vector_width");
   bitstream.operators = json.at("operators").get<std::vector<std::string>>();
   const Json& target = json.at("target");
   bitstream.target = {target.at("platform").get<std::string>(), target.at("device").get<std::string>(),

@@ -40,9 +40,9 @@ Recipe parse_recipe(std::string_view text, const std::string& what) {
   Recipe recipe;
   try {
     const auto json = nlohmann::json::parse(text);
-    if (const int format = json.at("format").get<int>(); format != 1) {
+    if (json.at("format") != 1) {
       fail(ErrorCode::kBadModel,
-           what + ": has recipe format " + std::to_string(format) + ", this program reads format 1");
+           what + ": has recipe format " + json.at("format").dump() + ", this program reads format 1");
     }
     static const std::set<std::string> kKnown = {"format",      "name",      "family", "precision",
                                                  "description", "operators", "keep",   "drop"};
