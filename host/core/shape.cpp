@@ -47,9 +47,11 @@ Dimension parse_dimension(std::string_view text, std::string_view whole) {
 
 std::int64_t count_elems(const Shape& shape) {
   std::int64_t count = 1;
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  const bool is_negative = std::any_of(shape.begin(), shape.end(), [](std::int64_t dim) { return dim < 0; });
+  // An empty tensor has no elements, however large its other dimensions are.
+  if (!is_negative && std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   for (const std::int64_t dim : shape) {
-    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) {
+    if (is_negative || __builtin_mul_overflow(count, dim, &count)) {
       fail(ErrorCode::kInvalidArgument,
            "shape " + to_string(shape) + " has a negative dimension or more than 2^63 elements");
     }

@@ -13,6 +13,13 @@ namespace {
 
 std::size_t index_of(NodeId id) { return static_cast<std::size_t>(id.value); }
 
+// What stays of a removed node: its id alone, so that walks over all nodes can look up whether it lives.
+Node tombstone(NodeId id) {
+  Node node;
+  node.id = id;
+  return node;
+}
+
 // Names of the nodes that a topological sort could not place: they are on a cycle or behind one.
 std::string cycle_names(const Graph& graph, const std::vector<std::int32_t>& missing_inputs) {
   constexpr std::size_t kMaxShown = 8;
@@ -111,7 +118,7 @@ void Graph::remove(NodeId id) {
   }
   std::erase(results_, id);
   is_live_[index_of(id)] = false;
-  nodes_[index_of(id)] = Node{};
+  nodes_[index_of(id)] = tombstone(id);
 }
 
 std::size_t Graph::remove_dead() {
@@ -129,7 +136,7 @@ std::size_t Graph::remove_dead() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (!is_live_[i] || is_reached[i]) continue;
     is_live_[i] = false;
-    nodes_[i] = Node{};
+    nodes_[i] = tombstone(nodes_[i].id);
     ++count;
   }
   return count;
