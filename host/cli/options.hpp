@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user asked for on the command line, as plain data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headrace {
+
+// A network and what it shall run on.
+struct ModelOptions {
+  std::string model;
+  std::string weights;  // empty: beside the model
+  std::string devices = "CPU";
+  std::vector<std::string> input_shapes;  // NAME[1,3,224,224] or [1,3,224,224]
+  std::string dump;                       // "after:PASS": print the graph there and stop
+};
+
+struct DevicesOptions {
+  bool is_json = false;
+};
+
+struct ProgramOptions {
+  std::string device;
+  std::string file;
+  bool is_erase = false;
+  bool is_json = false;
+};
+
+struct BitstreamBuildOptions {
+  std::string recipe;
+  std::string device;
+  std::string output;
+  bool is_json = false;
+};
+
+struct BitstreamShowOptions {
+  std::string file;
+  bool is_json = false;
+};
+
+struct BitstreamListOptions {
+  std::string folder = "bitstreams";
+  ModelOptions model;  // model.model empty: list all
+  bool is_json = false;
+};
+
+struct ConvertOptions {
+  std::string model;
+};
+
+struct QueryOptions {
+  ModelOptions model;
+  std::string dot_file;
+  bool is_json = false;
+};
+
+struct RunOptions {
+  ModelOptions model;
+  std::vector<std::string> inputs;  // NAME=FILE.npy or FILE.npy
+  std::string output_folder;
+  bool is_profiling = false;
+  bool is_json = false;
+};
+
+struct BenchOptions {
+  ModelOptions model;
+  double seconds = 5.0;
+  std::optional<int> iterations;
+  int requests = 0;  // 0: as the hint says
+  bool is_throughput = false;
+  bool is_profiling = false;
+  bool is_json = false;
+};
+
+using Command = std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions,
+                             BitstreamListOptions, ConvertOptions, QueryOptions, RunOptions, BenchOptions>;
+
+// Either a command to run, or the exit code of a program that has nothing to run: 0 after --help, 2 after a usage
+// error, which has been reported on stderr.
+struct ParsedOptions {
+  std::optional<Command> command;
+  int exit_code = 0;
+};
+
+ParsedOptions parse_options(int argc, const char* const* argv);
+
+}  // namespace headrace

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/options.hpp"
+#include "cli/text.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr int kUsageExitCode = 2;
+
+// Options live here while CLI11 fills them; the chosen subcommand's struct becomes the result.
+struct AllOptions {
+  DevicesOptions devices;
+  ProgramOptions program;
+  BitstreamBuildOptions build;
+  BitstreamShowOptions show;
+  BitstreamListOptions list;
+  ConvertOptions convert;
+  QueryOptions query;
+  RunOptions run;
+  BenchOptions bench;
+};
+
+// Ties a subcommand to the struct that it fills.
+template <typename Options>
+void set_result(CLI::App* command, const Options& options, std::optional<Command>& result) {
+  command->callback([&options, &result] { result = options; });
+}
+
+void add_json(CLI::App* command, bool& is_json) {
+  command->add_flag("--json", is_json, "Print one JSON document on stdout and nothing else");
+}
+
+void add_model(CLI::App* command, ModelOptions& model, bool is_device_needed) {
+  command->add_option("model", model.model, "IR file (.xml)")->required();
+  command->add_option("-w,--weights", model.weights, "Weights file (default: beside the model)");
+  auto* device = command->add_option("-d,--device", model.devices, "CPU, CL.0, POCL, HETERO:FPGA,GPU,CPU, ...");
+  if (is_device_needed) device->required();
+  command->add_option("--input-shape", model.input_shapes, "NAME[1,3,224,224]; may be given several times")
+      ->allow_extra_args(false);
+  command->add_option("--dump", model.dump, "after:PASS prints the graph after that pass and stops");
+}
+
+void add_devices(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("devices", "List the devices and what is programmed on them");
+  add_json(command, all.devices.is_json);
+  set_result(command, all.devices, result);
+}
+
+void add_program(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("program", "Program a bitstream into a device");
+  command->add_option("device", all.program.device, "One device")->required();
+  auto* file = command->add_option("file", all.program.file, "Bitstream (.hrb)");
+  command->add_flag("--erase", all.program.is_erase, "Forget what is programmed")->excludes(file);
+  add_json(command, all.program.is_json);
+  command->callback([&all, &result] {
+    if (all.program.file.empty() && !all.program.is_erase) throw CLI::RequiredError("FILE.hrb or --erase");
+    result = all.program;
+  });
+}
+
+void add_bitstream(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* group = app.add_subcommand("bitstream", "Build, show and list bitstreams");
+  group->require_subcommand(1);
+  CLI::App* build = group->add_subcommand("build", "Build a bitstream for a device");
+  build->add_option("recipe", all.build.recipe, "Recipe (.json)")->required();
+  build->add_option("-d,--device", all.build.device, "One device")->required();
+  build->add_option("-o,--output", all.build.output, "Bitstream to write (.hrb)")->required();
+  add_json(build, all.build.is_json);
+  set_result(build, all.build, result);
+
+  CLI::App* show = group->add_subcommand("show", "Check a bitstream and show its manifest");
+  show->add_option("file", all.show.file, "Bitstream (.hrb)")->required();
+  add_json(show, all.show.is_json);
+  set_result(show, all.show, result);
+
+  CLI::App* list = group->add_subcommand("list", "List recipes and bitstreams, or which of them fit a model");
+  list->add_option("--for", all.list.model.model, "Model whose kernels are looked for");
+  list->add_option("-w,--weights", all.list.model.weights, "Weights file of that model (default: beside it)");
+  list->add_option("-d,--device", all.list.model.devices, "Device that the kernels are chosen for (default: POCL)")
+      ->default_str("POCL");
+  list->add_option("--input-shape", all.list.model.input_shapes, "NAME[1,3,224,224]")->allow_extra_args(false);
+  list->add_option("--dir", all.list.folder, "Folder to look in (default: bitstreams)");
+  add_json(list, all.list.is_json);
+  set_result(list, all.list, result);
+}
+
+void add_convert(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("convert", "Convert a model to IR (not yet offered)");
+  command->add_option("model", all.convert.model, "ONNX, TensorFlow or Caffe file")->required();
+  command->allow_extras();  // its options are accepted today, so that the refusal says the one thing that matters
+  set_result(command, all.convert, result);
+}
+
+void add_query(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("query", "Show where each layer runs, and why not on the earlier devices");
+  add_model(command, all.query.model, true);
+  command->add_option("--dot", all.query.dot_file, "Write the subgraphs as Graphviz text");
+  add_json(command, all.query.is_json);
+  set_result(command, all.query, result);
+}
+
+void add_run(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("run", "Run a model once on .npy files");
+  add_model(command, all.run.model, true);
+  command->add_option("-i,--input", all.run.inputs, "NAME=FILE.npy; one input needs no name")->allow_extra_args(false);
+  command->add_option("-o,--output", all.run.output_folder, "Folder for the outputs, one .npy each");
+  command->add_flag("--pc", all.run.is_profiling, "Print what each layer cost");
+  add_json(command, all.run.is_json);
+  set_result(command, all.run, result);
+}
+
+void add_bench(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("bench", "Measure latency and throughput on random inputs");
+  add_model(command, all.bench.model, true);
+  auto* seconds = command->add_option("-t,--time", all.bench.seconds, "Seconds to measure (default: 5)")
+                      ->check(CLI::Range(0.001, 86400.0));
+  command->add_option("--niter", all.bench.iterations, "Runs to measure")
+      ->check(CLI::Range(1, 100'000'000))
+      ->excludes(seconds);
+  command->add_option("--nireq", all.bench.requests, "Requests in flight (default: 1, or 2 for throughput)")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option_function<std::string>(
+          "--hint", [&all](const std::string& hint) { all.bench.is_throughput = hint == "throughput"; },
+          "latency (default) or throughput")
+      ->check(CLI::IsMember({"latency", "throughput"}));
+  command->add_flag("--pc", all.bench.is_profiling, "Print what each layer cost in the last run");
+  add_json(command, all.bench.is_json);
+  set_result(command, all.bench, result);
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, const char* const* argv) {
+  CLI::App app("Runs neural networks on the OpenCL devices that you own.", "headrace");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "headrace " HEADRACE_VERSION);
+  AllOptions all;
+  all.list.model.devices = "POCL";
+  std::optional<Command> result;
+  add_devices(app, all, result);
+  add_program(app, all, result);
+  add_bitstream(app, all, result);
+  add_convert(app, all, result);
+  add_query(app, all, result);
+  add_run(app, all, result);
+  add_bench(app, all, result);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return {std::nullopt, app.exit(error)};  // --help, --version
+    fmt::print(stderr, "headrace: error: {} (headrace --help shows the usage)\n", one_line(error.what()));
+    return {std::nullopt, kUsageExitCode};
+  }
+  return {std::move(result), 0};
+}
+
+}  // namespace headrace

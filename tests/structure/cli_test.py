@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line from outside: exit codes, one-line errors, JSON, device strings, odd paths.
+
+Usage: cli_test.py HEADRACE_BINARY [unittest options]
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from ir_text import IrText, read_npy_f32, write_npy
+
+BINARY = ""
+ODD_FOLDERS = ("with space", "中文 и кириллица", "quo'te\"d", "a=b,c;d", "per%cent#hash&amp;")
+
+
+def relu_net(path, name="x"):
+    net = IrText()
+    net.result(net.add("y", "ReLU", [net.parameter(name, (1, 4))], (1, 4)))
+    return net.write(path)
+
+
+class CliCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.dir = pathlib.Path(self.folder.name)
+        self.environment = {"HEADRACE_CACHE_DIR": str(self.dir / "cache"), "HEADRACE_STATE_DIR": str(self.dir / "state")}
+
+    def headrace(self, *arguments, **environment):
+        return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, **self.environment, **environment}, stdin=subprocess.DEVNULL)
+
+    def succeed(self, *arguments, **environment):
+        done = self.headrace(*arguments, **environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("headrace: error:", done.stderr)
+        return done
+
+    def fail_with(self, code, *arguments, **environment):
+        """Checks the exit code and that there is exactly one error line, the last; returns it."""
+        done = self.headrace(*arguments, **environment)
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
+        lines = done.stderr.splitlines()
+        errors = [line for line in lines if line.startswith("headrace: error: ")]
+        self.assertEqual(len(errors), 1, done.stderr)
+        self.assertEqual(lines[-1], errors[0])
+        for line in lines[:-1]:
+            self.assertTrue(line.startswith("headrace: warning: "), line)
+        return errors[0]
+
+
+class UsageTest(CliCase):
+    def test_wrong_usage_is_exit_2(self):
+        model = relu_net(self.dir / "m.xml")
+        for arguments in ((), ("nonsense",), ("devices", "--nonsense"), ("run", model), ("query", model),
+                          ("program", "POCL"), ("program", "POCL", "f.hrb", "--erase"), ("bitstream",),
+                          ("bitstream", "build", "r.json"), ("bench", model, "-d", "CPU", "--nireq", "0"),
+                          ("bench", model, "-d", "CPU", "--niter", "0"), ("bench", model, "-d", "CPU", "-t", "-1"),
+                          ("bench", model, "-d", "CPU", "--niter", "3", "-t", "1"),
+                          ("bench", model, "-d", "CPU", "--hint", "speed")):
+            with self.subTest(arguments=arguments):
+                self.fail_with(2, *arguments)
+
+    def test_help_and_version_are_exit_0(self):
+        self.assertIn("bench", self.succeed("--help").stdout)
+        self.assertIn("--niter", self.succeed("bench", "--help").stdout)
+        self.assertIn("headrace", self.succeed("--version").stdout)
+
+    def test_convert_is_refused_in_one_line(self):
+        line = self.fail_with(1, "convert", "net.onnx", "-o", "net.xml", "--compress-to-fp16")
+        self.assertIn("net.onnx", line)
+        self.assertIn("yet", line)
+
+    def test_a_full_disk_behind_stdout_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([BINARY, "devices", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("headrace: error: ", done.stderr)
+
+
+class DevicesTest(CliCase):
+    def test_lists_the_cpu(self):
+        self.assertIn("CPU", self.succeed("devices").stdout)
+        devices = json.loads(self.succeed("devices", "--json").stdout)["devices"]
+        self.assertEqual([d for d in devices if d["name"] == "CPU"][0]["problem"], "")
+        names = [d["name"] for d in devices if d["name"]]
+        self.assertEqual(len(set(names)), len(names))
+
+    def test_no_platform_is_told_with_a_hint(self):
+        for arguments in (("devices",), ("devices", "--json")):
+            done = self.succeed(*arguments, OCL_ICD_VENDORS="/nonexistent")
+            self.assertIn("no OpenCL platform", done.stdout)
+            self.assertIn("pocl-opencl-icd", done.stdout)
+        devices = json.loads(done.stdout)["devices"]
+        self.assertEqual([d["name"] for d in devices if d["name"]], ["CPU"])
+
+    def test_a_platform_without_devices_does_no_harm(self):
+        done = self.succeed("devices", "--json", POCL_CACHE_DIR="/proc/nope")
+        self.assertIn("CPU", [d["name"] for d in json.loads(done.stdout)["devices"]])
+
+    def test_the_cpu_runs_without_any_platform(self):
+        model = relu_net(self.dir / "m.xml")
+        write_npy(self.dir / "x.npy", (1, 4), (-1, 2, -3, 4))
+        for devices in ("CPU", "HETERO:CPU", "AUTO"):
+            self.succeed("run", model, "-d", devices, "-i", self.dir / "x.npy", "-o", self.dir / "out",
+                         OCL_ICD_VENDORS="/nonexistent")
+            self.assertEqual(read_npy_f32(self.dir / "out/y.npy"), [0, 2, 0, 4])
+
+    def test_bad_device_strings_are_one_line_that_lists_the_devices(self):
+        model = relu_net(self.dir / "m.xml")
+        write_npy(self.dir / "x.npy", (1, 4), (-1, 2, -3, 4))
+        for devices in ("HETERO:", "HETERO:CPU,", "HETERO:CPU,,CL.0", "HETERO", "HETERO:,CPU", "NOPE", "CL.99", "CL.x", "CL.",
+                        "CPU,CPU", "HETERO:CPU,CPU", "GPU.7", "cl.0 ", "POCL#", "POCL#2/2", "POCL#0/0", "HETERO:HETERO:CPU",
+                        "MULTI:", "", ":", ",", "CPU:"):
+            for command in (("query", model), ("bench", model, "--niter", "1"), ("run", model, "-i", self.dir / "x.npy")):
+                with self.subTest(devices=devices, command=command[0]):
+                    self.assertIn("CPU", self.fail_with(1, *command, "-d", devices))
+
+    def test_a_run_that_lands_wholly_on_the_cpu_says_so(self):
+        net = IrText()
+        net.result(net.add("y", "ShapeOf", [net.parameter("x", (1, 4))], (2,), opset=3, output_type="i64"))
+        model = net.write(self.dir / "shape.xml")
+        if not any(d["name"].startswith("CL.") for d in json.loads(self.succeed("devices", "--json").stdout)["devices"]):
+            self.skipTest("no OpenCL device")
+        self.assertIn("every layer runs on the CPU", self.succeed("query", model, "-d", "HETERO:CL.0,CPU").stderr)
+        self.assertEqual(self.succeed("query", model, "-d", "CPU").stderr, "")
+
+
+class RunTest(CliCase):
+    def test_runs_with_and_without_the_input_name(self):
+        model = relu_net(self.dir / "m.xml")
+        write_npy(self.dir / "x.npy", (1, 4), (-1, 2, -3, 4))
+        for given in (self.dir / "x.npy", f"x={self.dir / 'x.npy'}"):
+            done = self.succeed("run", model, "-d", "CPU", "-i", given, "-o", self.dir / "out", "--json")
+            self.assertEqual(json.loads(done.stdout)["outputs"], {"y": {"file": "y.npy", "shape": [1, 4], "type": "f32"}})
+            self.assertEqual(read_npy_f32(self.dir / "out/y.npy"), [0, 2, 0, 4])
+
+    def test_output_files_are_named_after_their_tensors(self):
+        net = IrText()
+        x = net.parameter("x", (1, 2))
+        for name in ("a/b:0", "a_b_0", "a b 0", "..", "ü"):
+            net.result(net.add(name, "ReLU", [x], (1, 2)))
+        write_npy(self.dir / "x.npy", (1, 2), (-1, 1))
+        done = self.succeed("run", net.write(self.dir / "m.xml"), "-d", "CPU", "-i", self.dir / "x.npy", "-o",
+                            self.dir / "out", "--json")
+        files = {name: row["file"] for name, row in json.loads(done.stdout)["outputs"].items()}
+        self.assertEqual(files, {"a/b:0": "a_b_0.npy", "a_b_0": "a_b_0_2.npy", "a b 0": "a_b_0_3.npy", "..": "...npy",
+                                 "ü": "__.npy"})
+        self.assertEqual(sorted(path.name for path in (self.dir / "out").iterdir()), sorted(files.values()))
+
+    def test_odd_paths_and_input_names(self):
+        for name in ODD_FOLDERS:
+            with self.subTest(folder=name):
+                folder = self.dir / name
+                folder.mkdir()
+                model = relu_net(folder / f"{name}.xml", name="in=put")
+                write_npy(folder / f"{name}.npy", (1, 4), (-1, 2, -3, 4))
+                for given in (folder / f"{name}.npy", f"in=put={folder / name}.npy"):
+                    self.succeed("run", model, "-d", "CPU", "-i", given, "-o", folder / "out dir")
+                    self.assertEqual(read_npy_f32(folder / "out dir/y.npy"), [0, 2, 0, 4])
+
+    def test_missing_and_unknown_inputs_are_named(self):
+        net = IrText()
+        sides = [net.parameter(name, (1, 2)) for name in ("left", "right")]
+        net.result(net.add("y", "Add", sides, (1, 2), auto_broadcast="numpy"))
+        model = net.write(self.dir / "m.xml")
+        write_npy(self.dir / "x.npy", (1, 2), (1, 2))
+        x = self.dir / "x.npy"
+        line = self.fail_with(1, "run", model, "-d", "CPU")
+        self.assertTrue("left" in line and "right" in line, line)
+        self.assertIn("'right'", self.fail_with(1, "run", model, "-d", "CPU", "-i", f"left={x}"))
+        self.assertIn("'middle'", self.fail_with(1, "run", model, "-d", "CPU", "-i", f"middle={x}"))
+        self.assertIn("left", self.fail_with(1, "run", model, "-d", "CPU", "-i", x))
+        self.assertIn("twice", self.fail_with(1, "run", model, "-d", "CPU", "-i", f"left={x}", "-i", f"left={x}"))
+        self.succeed("run", model, "-d", "CPU", "-i", f"left={x}", "-i", f"right={x}")
+
+    def test_bad_arrays_are_named(self):
+        model = relu_net(self.dir / "m.xml")
+        bad = self.dir / "bad.npy"
+        write_npy(bad, (1, 4), (1, 2, 3, 4))
+        whole = bad.read_bytes()
+        for content in (b"", b"text", whole[:-1], whole[:30], whole.replace(b"<f4", b"<f8"), whole.replace(b"(1,4,)", b"(9,9,)")):
+            bad.write_bytes(content)
+            self.assertIn("bad.npy", self.fail_with(1, "run", model, "-d", "CPU", "-i", bad))
+        write_npy(bad, (1, 5), (1, 2, 3, 4, 5))
+        line = self.fail_with(1, "run", model, "-d", "CPU", "-i", bad)
+        self.assertTrue("[1,5]" in line and "[1,4]" in line, line)
+        write_npy(bad, (1, 4), (1, 2, 3, 4), "<i8", "q")
+        line = self.fail_with(1, "run", model, "-d", "CPU", "-i", bad)
+        self.assertTrue("i64" in line and "f32" in line, line)
+        self.assertIn("nothing.npy", self.fail_with(1, "run", model, "-d", "CPU", "-i", self.dir / "nothing.npy"))
+
+    def test_bad_models_and_folders_are_named(self):
+        write_npy(self.dir / "x.npy", (1, 4), (1, 2, 3, 4))
+        model = relu_net(self.dir / "m.xml")
+        self.assertIn("nothing.xml", self.fail_with(1, "run", self.dir / "nothing.xml", "-d", "CPU", "-i", self.dir / "x.npy"))
+        (self.dir / "text.xml").write_text("no network")
+        self.assertIn("text.xml", self.fail_with(1, "query", self.dir / "text.xml", "-d", "CPU"))
+        (self.dir / "file").write_text("")
+        self.assertIn("file", self.fail_with(1, "run", model, "-d", "CPU", "-i", self.dir / "x.npy", "-o", self.dir / "file/out"))
+        self.assertIn("nothing.bin", self.fail_with(1, "run", model, "-w", self.dir / "nothing.bin", "-d", "CPU", "-i",
+                                                    self.dir / "x.npy"))
+
+    def test_profile_is_part_of_the_json(self):
+        model = relu_net(self.dir / "m.xml")
+        write_npy(self.dir / "x.npy", (1, 4), (-1, 2, -3, 4))
+        done = self.succeed("run", model, "-d", "CPU", "-i", self.dir / "x.npy", "--pc", "--json")
+        self.assertTrue(any("y" in row["layer"] for row in json.loads(done.stdout)["profile"]))
+        self.assertIn("TIME us", self.succeed("run", model, "-d", "CPU", "-i", self.dir / "x.npy", "--pc").stdout)
+
+
+class QueryTest(CliCase):
+    def test_text_json_and_dot(self):
+        model = relu_net(self.dir / "m.xml")
+        self.assertIn("ReLU", self.succeed("query", model, "-d", "CPU").stdout)
+        dot = self.dir / "where it.dot"
+        layers = json.loads(self.succeed("query", model, "-d", "CPU", "--json", "--dot", dot).stdout)["layers"]
+        self.assertEqual([row["device"] for row in layers if row["type"] == "ReLU"], ["CPU"])
+        self.assertTrue(dot.read_text().startswith("digraph"))
+        self.assertIn("nope", self.fail_with(1, "query", model, "-d", "CPU", "--dot", self.dir / "nope/x.dot"))
+
+    def test_input_shapes(self):
+        net = IrText()
+        net.result(net.add("y", "ReLU", [net.parameter("x", ("?", 4))], (-1, 4)))
+        model = net.write(self.dir / "m.xml")
+        for shape in ("x[3,4]", "[3,4]"):
+            self.succeed("query", model, "-d", "CPU", "--input-shape", shape)
+        for shape in ("x", "x[", "x[3,4", "x[a,4]", "x[3,,4]", "x[3,4,]", "x[-1,4]", "x[3,5]", "nope[3,4]", "x[3,4]y",
+                      "x[3,4],x[3,4]", "x[99999999999999999999,4]"):
+            with self.subTest(shape=shape):
+                self.fail_with(1, "query", model, "-d", "CPU", "--input-shape", shape)
+
+    def test_dump_prints_the_graph_and_stops(self):
+        model = relu_net(self.dir / "m.xml")
+        self.assertIn("ReLU", self.succeed("query", model, "-d", "CPU", "--dump=after:read").stdout)
+        self.fail_with(1, "query", model, "-d", "CPU", "--dump=after:nonsense")
+        self.fail_with(1, "query", model, "-d", "CPU", "--dump=read")
+
+
+class BenchTest(CliCase):
+    def test_json_has_the_promised_keys(self):
+        model = relu_net(self.dir / "m.xml")
+        for extra in ((), ("--nireq", "3"), ("--hint", "throughput"), ("--nireq", "50")):
+            done = self.succeed("bench", model, "-d", "CPU", "--niter", "7", "--json", *extra)
+            figures = json.loads(done.stdout)
+            self.assertEqual(set(figures), {"median_ms", "min_ms", "p95_ms", "fps", "first_ms", "load_ms", "device", "iterations"})
+            self.assertEqual(figures["iterations"], 7)
+            self.assertEqual(figures["device"], "CPU")
+            self.assertTrue(0 < figures["min_ms"] <= figures["median_ms"] <= figures["p95_ms"])
+
+    def test_seconds_limit_the_run(self):
+        done = self.succeed("bench", relu_net(self.dir / "m.xml"), "-d", "CPU", "-t", "0.2")
+        self.assertIn("median", done.stdout)
+
+
+class BitstreamTest(CliCase):
+    def test_damaged_files_are_refused(self):
+        bad = self.dir / "bad.hrb"
+        for content in (b"", b"random bytes \x00\xff" * 100):
+            bad.write_bytes(content)
+            self.assertIn("bad.hrb", self.fail_with(1, "bitstream", "show", bad))
+            self.fail_with(1, "program", "CL.0", bad)
+        self.fail_with(1, "program", "CPU", bad)
+        self.fail_with(1, "bitstream", "show", self.dir / "nothing.hrb")
+        self.fail_with(1, "bitstream", "list", "--dir", self.dir / "nothing")
+        listed = json.loads(self.succeed("bitstream", "list", "--dir", self.dir, "--json").stdout)["bitstreams"]
+        self.assertEqual(len(listed), 1)
+        self.assertNotEqual(listed[0]["problem"], "")
+
+
+if __name__ == "__main__":
+    BINARY = sys.argv.pop(1)
+    unittest.main()
