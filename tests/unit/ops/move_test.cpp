@@ -244,6 +244,31 @@ TEST(ViewTest, DeclinesWhatRepeatsOrRunsBackwards) {
   EXPECT_EQ(view_of_op("Tile", {}, data, {ints({1, 2})}, {4, 2}), std::nullopt);
 }
 
+TEST(MoveSupportsTest, RefusesBoundsThatAreComputedInTheRun) {
+  const Tensor stop = ints({2});
+  const std::vector<LowerInput> inputs = {{dense_desc(ElementType::f32, {4}), nullptr},
+                                          {dense_desc(ElementType::i64, {1}), nullptr},
+                                          {dense_desc(ElementType::i64, {1}), &stop},
+                                          {dense_desc(ElementType::i64, {1}), &stop}};
+  const std::vector<TensorDesc> outputs = {dense_desc(ElementType::f32, {1})};
+  const Support support = find_op("Slice")->supports(make_node("Slice", {}, 4, 8), inputs, outputs, KernelCaps{});
+  EXPECT_FALSE(support.ok);
+  EXPECT_THAT(support.reason, HasSubstr("input 1 is computed in the run"));
+}
+
+TEST(MoveSupportsTest, RefusesWhatTheBitstreamLacks) {
+  KernelCaps caps;
+  caps.has_compiler = false;
+  const Tensor order = ints({1, 0});
+  const std::vector<LowerInput> inputs = {{dense_desc(ElementType::f32, {4, 4}), nullptr},
+                                          {dense_desc(ElementType::i64, {2}), &order}};
+  const std::vector<TensorDesc> outputs = {dense_desc(ElementType::f32, {4, 4})};
+  const Node node = make_node("Transpose", {}, 2);
+  EXPECT_THAT(find_op("Transpose")->supports(node, inputs, outputs, caps).reason, HasSubstr("copy_wide_tiles_b4"));
+  caps.programmed = {"copy_wide.cl|ELEM=4|copy_wide_tiles_b4"};
+  EXPECT_TRUE(find_op("Transpose")->supports(node, inputs, outputs, caps).ok);
+}
+
 TEST(ConcatViewsTest, PlacesInputsInsideTheOutput) {
   const Node node = make_node("Concat", {{"axis", "1"}}, 2);
   const TensorDesc output{ElementType::f32, {1, 5, 2, 2}, {20, 1, 10, 5}, 7};
