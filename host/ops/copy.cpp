@@ -145,7 +145,7 @@ Lowered lower_copy(const TensorDesc& from, const TensorDesc& to, const KernelCap
 
 std::vector<KernelInstance> copy_instances() {
   std::vector<KernelInstance> instances;
-  for (const std::size_t bytes : {1, 2, 4, 8}) {
+  for (const std::size_t bytes : {1U, 2U, 4U, 8U}) {
     instances.push_back(copy_instance(CopyKind::kRows, bytes));
     instances.push_back(copy_instance(CopyKind::kTiles, bytes));
   }
