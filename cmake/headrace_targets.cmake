@@ -6,10 +6,12 @@ target_compile_options(headrace_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
   # GCC 12 at -O3 sees uninitialised members in moved-from vectors and optionals that are never read; clang and the
   # sanitizers watch for the real thing.
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
-  $<$<BOOL:${HEADRACE_SANITIZE}>:-fsanitize=${HEADRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
-target_link_options(headrace_options INTERFACE
-  $<$<BOOL:${HEADRACE_SANITIZE}>:-fsanitize=${HEADRACE_SANITIZE}>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+if(HEADRACE_SANITIZE)  # not a generator expression: the list's comma would end its argument
+  target_compile_options(headrace_options INTERFACE
+    -fsanitize=${HEADRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(headrace_options INTERFACE -fsanitize=${HEADRACE_SANITIZE})
+endif()
 
 # headrace_library(NAME [FOLDER dir] DEPENDS lib...): all .cpp of this folder as target headrace_NAME, alias headrace::NAME.
 function(headrace_library NAME)
