@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small seed files for the IR and .npy fuzzers: FOLDER/fuzz_ir/*, FOLDER/fuzz_npy/*. Needs no packages.
+
+Usage: make_seeds.py FOLDER
+"""
+import os
+import sys
+
+LAYER = '<layer id="{id}" name="{name}" type="{type}" version="opset{opset}">{data}{ports}</layer>'
+
+
+def layer(number, name, kind, inputs, data="", opset=1):
+    ports = ""
+    if inputs:
+        ports += "<input>" + "".join(f'<port id="{i}" precision="FP32"/>' for i in range(inputs)) + "</input>"
+    if kind != "Result":
+        ports += f'<output><port id="{inputs}" precision="FP32" names="{name},a\\,b"><dim>2</dim></port></output>'
+    data = f"<data {data}/>" if data else ""
+    return LAYER.format(id=number, name=name, type=kind, opset=opset, data=data, ports=ports)
+
+
+def network(layers, edges, version=11):
+    lines = [f'<edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>' for a, b, c, d in edges]
+    return (f'<?xml version="1.0"?><net name="n" version="{version}"><layers>{"".join(layers)}</layers>'
+            f'<edges>{"".join(lines)}</edges><rt_info/></net>').encode()
+
+
+def ir_seeds():
+    x = layer(0, "x", "Parameter", 0, 'shape="1,?,3..8" element_type="f32"')
+    constant = layer(1, "c", "Const", 0, 'element_type="f32" shape="2, 2" offset="1" size="16"')
+    yield "chain", network([x, layer(2, "s", "ReLU", 1), layer(3, "r", "Result", 1)], [(0, 0, 2, 0), (2, 1, 3, 0)])
+    yield "constant", network([constant, layer(3, "r", "Result", 1)], [(1, 0, 3, 0)]) + b"\0" + bytes(range(32))
+    yield "concat", network([x, constant, layer(2, "k", "Concat", 2, 'axis="-1"'), layer(3, "r", "Result", 1)],
+                            [(0, 0, 2, 0), (1, 0, 2, 1), (2, 2, 3, 0)], 10) + b"\0" + bytes(32)
+    pool = ('strides="2, 2" dilations="1,1" pads_begin="0,0" pads_end="1,1" kernel="3,3" rounding_type="ceil" '
+            'auto_pad="same_upper" index_element_type="i64" axis="0"')
+    yield "pool", network([x, layer(2, "p", "MaxPool", 1, pool, 8), layer(3, "r", "Result", 1)],
+                          [(0, 0, 2, 0), (2, 1, 3, 0)])
+    conv = 'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"'
+    yield "conv", network([x, constant, layer(2, "v", "Convolution", 2, conv), layer(3, "r", "Result", 1)],
+                          [(0, 0, 2, 0), (1, 0, 2, 1), (2, 2, 3, 0)]) + b"\0" + bytes(32)
+    yield "unsupported", network([x, layer(2, "l", "Loop", 1, opset=5), layer(3, "r", "Result", 1)],
+                                 [(0, 0, 2, 0), (2, 1, 3, 0)])
+    yield "v7", network([x], [], 7)
+
+
+def npy(header, data, version=1):
+    length = len(header).to_bytes(2 if version == 1 else 4, "little")
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header.encode() + data
+
+
+def npy_seeds():
+    for name, descr, order, shape, data in (("f4", "<f4", False, "(2,)", bytes(8)), ("f2", "<f2", True, "(2, 3)", bytes(12)),
+                                            ("i8", "<i8", False, "()", bytes(8)), ("b1", "|b1", False, "(3,)", b"\0\1\7"),
+                                            ("u1", "|u1", True, "(2, 2, 2)", bytes(8)), ("empty", "<i4", False, "(0, 4)", b"")):
+        header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n"
+        yield name, npy(header, data, 1 + len(name) % 3)
+
+
+def main():
+    for fuzzer, seeds in (("fuzz_ir", ir_seeds()), ("fuzz_npy", npy_seeds())):
+        folder = os.path.join(sys.argv[1], fuzzer)
+        os.makedirs(folder, exist_ok=True)
+        for name, data in seeds:
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+
+
+if __name__ == "__main__":
+    main()
