@@ -26,10 +26,28 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& te
                      [&](const std::string& pattern) { return matches_pattern(pattern, text); });
 }
 
+// "conv_tile.cl" for "conv_wide.cl", the form of the other family.
+std::string tile_sibling(const std::string& file) {
+  constexpr std::string_view kWide = "_wide.cl";
+  return file.ends_with(kWide) ? file.substr(0, file.size() - kWide.size()) + "_tile.cl" : "";
+}
+
+std::set<std::string> all_files(std::span<const OperatorKernels> candidates) {
+  std::set<std::string> files;
+  for (const OperatorKernels& candidate : candidates) {
+    for (const KernelInstance& instance : candidate.instances) files.insert(instance.file);
+  }
+  return files;
+}
+
+// GPUs take the tile form of what has one, and the wide form of the rest (element-wise kernels have no other).
+bool is_of_family(const KernelInstance& instance, const std::set<std::string>& files, const KernelCaps& caps) {
+  if (caps.is_wide()) return !instance.file.ends_with("_tile.cl");
+  return files.count(tile_sibling(instance.file)) == 0;
+}
+
 bool is_selected(const Recipe& recipe, const KernelInstance& instance, const KernelCaps& caps) {
-  // Files that belong to neither family (self_test.cl, binary_int.cl) go everywhere.
-  const std::string_view other_family = caps.is_wide() ? "_tile.cl" : "_wide.cl";
-  if (instance.file.ends_with(other_family) || has_other_width(instance.macros, caps.vector_width)) return false;
+  if (has_other_width(instance.macros, caps.vector_width)) return false;
   const std::string key = instance.program_key();
   return (recipe.keep.empty() || matches_any(recipe.keep, key)) && !matches_any(recipe.drop, key);
 }
@@ -67,6 +85,7 @@ RecipeSelection select_instances(const Recipe& recipe, std::span<const OperatorK
                                  const KernelCaps& caps) {
   const std::set<std::string> wanted(recipe.operators.begin(), recipe.operators.end());
   const bool is_all = wanted.count("*") != 0;
+  const std::set<std::string> files = all_files(candidates);
   std::set<std::string> known;
   std::set<std::string> operators;
   std::set<KernelInstance> instances;
@@ -74,7 +93,7 @@ RecipeSelection select_instances(const Recipe& recipe, std::span<const OperatorK
     known.insert(candidate.type);
     if (!is_all && wanted.count(candidate.type) == 0) continue;
     for (const KernelInstance& instance : candidate.instances) {
-      if (!is_selected(recipe, instance, caps)) continue;
+      if (!is_of_family(instance, files, caps) || !is_selected(recipe, instance, caps)) continue;
       instances.insert(instance);
       operators.insert(candidate.type);
     }
