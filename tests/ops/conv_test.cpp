@@ -406,6 +406,36 @@ TEST(ConvOpTest, TileFamily) {
   }
 }
 
+TEST(ConvOpTest, NarrowVectors) {
+  for (const int width : {8, 4}) {
+    const auto narrow = [width](KernelCaps& caps) { caps.vector_width = width; };
+    for (const std::int64_t channels : {3, 8, 20, 37}) {
+      check_op_as(make_case({.pads_begin = {1, 0},
+                             .pads_end = {0, 1},
+                             .N = 2,
+                             .IC = channels,
+                             .OC = channels,
+                             .has_bias = true,
+                             .has_residual = true,
+                             .activation = Activation::kRelu},
+                            2),
+                  narrow);
+      check_op_as(
+          make_case({.size = {1, 1}, .kernel = {1, 1}, .IC = channels, .OC = 5 * channels, .has_bias = true}, 3),
+          narrow);
+      check_op_as(make_case({.type = "GroupConvolution",
+                             .pads_begin = {1, 0},
+                             .pads_end = {0, 1},
+                             .G = channels,
+                             .IC = 1,
+                             .OC = 1,
+                             .has_bias = true},
+                            4),
+                  narrow);
+    }
+  }
+}
+
 TEST(ConvOpTest, RefusesWhatHasNoKernel) {
   OpCase c = make_case({}, 1);
   c.constants.clear();

@@ -107,6 +107,15 @@ TEST(MatMulOpTest, TileFamily) {
   }
 }
 
+TEST(MatMulOpTest, NarrowVectors) {
+  for (const int width : {8, 4}) {
+    for (const std::int64_t n : {3, 8, 21, 70}) {
+      check_op_as(make_case({{9, 20}, {20, n}, false, false, true, true, Activation::kRelu}),
+                  [width](KernelCaps& caps) { caps.vector_width = width; });
+    }
+  }
+}
+
 TEST(MatMulOpTest, RefusesWhatHasNoKernel) {
   OpCase c;
   c.type = "MatMul";

@@ -260,19 +260,25 @@ void check_op(const OpCase& op_case) {
   }
 }
 
-void check_op_tile_family(const OpCase& op_case, std::size_t max_work_group) {
+void check_op_as(const OpCase& op_case, const std::function<void(KernelCaps&)>& change) {
   const Node node = make_node(op_case);
   const std::vector<Tensor> expected = run_case_reference(op_case);
   for (Device* device : opencl_test_devices()) {
     KernelCaps caps = device->caps();
     if (caps.type != DeviceType::kCpu) continue;
-    caps.type = DeviceType::kGpu;
-    caps.max_work_group = std::min(caps.max_work_group, max_work_group);
+    change(caps);
     for (const Order order : {Order::kRowMajor, Order::kChannelsLast, Order::kView}) {
       run_and_compare(op_case, node, *device, caps, order, expected);
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
+}
+
+void check_op_tile_family(const OpCase& op_case, std::size_t max_work_group) {
+  check_op_as(op_case, [max_work_group](KernelCaps& caps) {
+    caps.type = DeviceType::kGpu;
+    caps.max_work_group = std::min(caps.max_work_group, max_work_group);
+  });
 }
 
 void check_op_refused(const OpCase& op_case, const std::string& reason_part) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,11 @@ std::vector<Tensor> run_case_reference(const OpCase& op_case);
 // elements stay untouched. A refusal by `supports` is a failure.
 void check_op(const OpCase& op_case);
 
-// The same on every OpenCL CPU device with the kernels that a GPU with work-groups of this size would get: the tile
-// family has to give right numbers everywhere.
+// The same on every OpenCL CPU device as if it had other capabilities, so that kernels meant for other devices are run
+// too; they have to give right numbers everywhere.
+void check_op_as(const OpCase& op_case, const std::function<void(KernelCaps&)>& change);
+
+// With the kernels of a GPU with work-groups of this size.
 void check_op_tile_family(const OpCase& op_case, std::size_t max_work_group = 256);
 
 // Expects `supports` to refuse on every device, with a reason that contains the text.
