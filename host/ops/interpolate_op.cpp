@@ -22,8 +22,9 @@ void parse_first(const RawAttributes& raw, Attributes& attributes) {
   if (mode == "area") fail(ErrorCode::kUnsupported, "mode 'area' of Interpolate is not supported");
   attributes.set("mode", mode);
   attributes.set("axes", parse_ints(raw, "axes"));
-  attributes.set("coordinate_transformation_mode",
-                 std::string(parse_bool(raw, "align_corners", true) ? "align_corners" : "asymmetric"));
+  const bool aligns_corners = parse_bool(raw, "align_corners", true);
+  attributes.set("align_corners", aligns_corners);  // for the IR writer: opset 1 knows no coordinate modes
+  attributes.set("coordinate_transformation_mode", std::string(aligns_corners ? "align_corners" : "asymmetric"));
   attributes.set("nearest_mode", std::string("simple"));
   attributes.set("shape_calculation_mode", std::string("sizes"));
 }
