@@ -9,13 +9,16 @@
 #include "passes/eliminate_common_subexpressions.hpp"
 #include "passes/eliminate_dead.hpp"
 #include "passes/fold_constants.hpp"
+#include "passes/fold_pad.hpp"
 #include "passes/fold_scale.hpp"
 #include "passes/fuse_activation.hpp"
 #include "passes/fuse_bias.hpp"
 #include "passes/fuse_residual.hpp"
 #include "passes/fuse_scale.hpp"
 #include "passes/name_outputs.hpp"
+#include "passes/recognize_layer_norm.hpp"
 #include "passes/recognize_patterns.hpp"
+#include "passes/recognize_shuffle.hpp"
 #include "passes/remove_identities.hpp"
 
 namespace headrace {
@@ -28,10 +31,13 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"fold_constants", fold_constants},
     {"remove_identities", remove_identities},
     {"recognize_patterns", recognize_patterns},
+    {"recognize_shuffle", recognize_shuffle},
+    {"recognize_layer_norm", recognize_layer_norm},
     {"decompose_sdpa", decompose_sdpa},
     {"decompose_batch_norm", decompose_batch_norm},
     {"fuse_scale", fuse_scale},
     {"fold_scale", fold_scale},
+    {"fold_pad", fold_pad},
     {"fuse_bias", fuse_bias},
     {"fuse_residual", fuse_residual},
     {"fuse_activation", fuse_activation},
