@@ -30,10 +30,6 @@ git ls-files -z '*.cpp' '*.hpp' '*.cl' '*.clh' | xargs -0 clang-format-14 --dry-
 build_preset release all -DHEADRACE_BUILD_TESTS=ON
 took "preset release"
 
-say "networks and pictures with right answers"
-build/venv/bin/python samples/efficientnet/make_efficientnet_lite0.py -o build/demo
-took "golden files"
-
 say "fuzzers, $fuzz_seconds s each"
 build_preset clang fuzzers
 mkdir -p build/fuzz
@@ -44,7 +40,7 @@ fuzz() {  # FUZZER: keeps what it found in build/fuzz/FUZZER
     { tail -40 "build/fuzz/$1.log"; echo "tests/run.sh: error: $1 found a fault" >&2; return 1; }
   grep -E 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
 }
-for fuzzer in build/clang/bin/*_fuzzer; do fuzz "$(basename "$fuzzer")"; done
+for fuzzer in build/clang/bin/fuzz_*; do fuzz "$(basename "$fuzzer")"; done
 took fuzzers
 
 build_preset asan sanitized_tests

@@ -20,11 +20,19 @@ using Json = nlohmann::ordered_json;
 // One row of `bitstream list`.
 struct Listed {
   std::string file;
-  std::string kind;  // "recipe" or "bitstream"
+  bool is_recipe = false;
   std::string name;
   std::string problem;               // why it cannot be read, or empty
-  std::set<std::string> kernels;     // instance keys
-  std::vector<std::string> missing;  // of those that the model needs
+  std::set<std::string> holds;       // a bitstream's kernel instance keys, a recipe's operator types ("*": all)
+  std::vector<std::string> missing;  // of what the model needs
+
+  std::string kind() const { return is_recipe ? "recipe" : "bitstream"; }
+};
+
+// What a model needs: a bitstream is judged by its kernels, a recipe by its operators.
+struct Needs {
+  std::vector<std::string> kernels;
+  std::vector<std::string> operators;
 };
 
 // Scalars as "key: value", lists as their length: enough to know a bitstream by; --json has the rest.
@@ -34,7 +42,9 @@ void print_manifest(const Json& manifest) {
     if (value.is_string()) {
       table.add({key, one_line(value.get<std::string>())});
     } else if (value.is_array()) {
-      table.add({key, fmt::format("{} entries", value.size())});
+      const bool is_text = std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); });
+      table.add(
+          {key, is_text ? join(value.get<std::vector<std::string>>(), ", ") : fmt::format("{} entries", value.size())});
     } else {
       table.add({key, value.dump()});
     }
@@ -42,15 +52,13 @@ void print_manifest(const Json& manifest) {
   fmt::print("{}", table.to_string());
 }
 
-// The instance keys of a recipe or manifest: objects with file, macros and entry.
-std::set<std::string> kernel_keys(const Json& document) {
+// The instance keys of a manifest.
+std::set<std::string> kernel_keys(const Json& manifest) {
   std::set<std::string> keys;
-  for (const auto& list : {"instances", "kernels"}) {
-    if (!document.contains(list) || !document[list].is_array()) continue;
-    for (const Json& item : document[list]) {
-      if (!item.is_object() || !item.contains("file") || !item.contains("entry")) continue;
-      keys.insert(item.value("file", "") + "|" + item.value("macros", "") + "|" + item.value("entry", ""));
-    }
+  for (const Json& program : manifest.at("programs")) {
+    const std::string prefix =
+        program.at("file").get<std::string>() + "|" + program.at("macros").get<std::string>() + "|";
+    for (const Json& kernel : program.at("kernels")) keys.insert(prefix + kernel.at("name").get<std::string>());
   }
   return keys;
 }
@@ -65,16 +73,31 @@ Json parse_recipe(const fs::path& path) {
 }
 
 Listed list_file(const Core& core, const fs::path& path) {
-  const bool is_recipe = path.extension() == ".json";
-  Listed row{path.string(), is_recipe ? "recipe" : "bitstream", path.stem().string(), "", {}, {}};
+  Listed row{path.string(), path.extension() == ".json", path.stem().string(), "", {}, {}};
   try {
-    const Json document = is_recipe ? parse_recipe(path) : Json::parse(core.show_bitstream(path.string()));
-    row.name = document.value("name", row.name);
-    row.kernels = kernel_keys(document);
+    const Json document = row.is_recipe ? parse_recipe(path) : Json::parse(core.show_bitstream(path.string()));
+    row.name = document.at("name").get<std::string>();
+    row.holds = row.is_recipe ? document.at("operators").get<std::set<std::string>>() : kernel_keys(document);
   } catch (const std::exception& error) {  // one bad file must not hide the others
     row.problem = one_line(error.what());
   }
   return row;
+}
+
+Needs find_needs(const Core& core, const ModelOptions& options) {
+  const Model model = open_model(core, options);
+  std::set<std::string> operators;
+  for (const LayerPlacement& placement : core.query_model(model, "HETERO:" + options.devices + ",CPU")) {
+    if (!placement.device.empty() && placement.device != "CPU") operators.insert(placement.type);
+  }
+  return {core.needed_kernels(model, options.devices), {operators.begin(), operators.end()}};
+}
+
+void note_missing(const Needs& needs, Listed& row) {
+  if (row.is_recipe && row.holds.count("*") != 0) return;
+  const std::vector<std::string>& wanted = row.is_recipe ? needs.operators : needs.kernels;
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(row.missing),
+               [&row](const std::string& need) { return row.holds.count(need) == 0; });
 }
 
 std::vector<Listed> list_folder(const Core& core, const std::string& folder) {
@@ -92,17 +115,23 @@ std::vector<Listed> list_folder(const Core& core, const std::string& folder) {
   return rows;
 }
 
-std::string fit_text(const Listed& row, std::size_t needed) {
-  if (!row.problem.empty()) return "unreadable: " + row.problem;
+std::string fit_text(const Listed& row) {
   if (row.missing.empty()) return "fits";
-  return fmt::format("lacks {} of {} kernels: {}", row.missing.size(), needed, row.missing.front());
+  return fmt::format("lacks {} {}{}: {}", row.missing.size(), row.is_recipe ? "operator" : "kernel",
+                     row.missing.size() == 1 ? "" : "s", join(row.missing, ", "));
 }
 
-void print_list(const std::vector<Listed>& rows, bool has_model, std::size_t needed) {
-  TextTable table({"FILE", "KIND", "NAME", "KERNELS", has_model ? "FOR THE MODEL" : "PROBLEM"});
+void print_list(const std::vector<Listed>& rows, bool has_model) {
+  TextTable table({"FILE", "KIND", "NAME", "HOLDS", has_model ? "FOR THE MODEL" : ""});
   for (const Listed& row : rows) {
-    table.add({row.file, row.kind, row.name, fmt::format("{}", row.kernels.size()),
-               has_model ? fit_text(row, needed) : row.problem});
+    if (!row.problem.empty()) {
+      table.add({row.file, row.kind(), row.name, "-", "unreadable: " + row.problem});
+      continue;
+    }
+    const std::string holds = row.holds.count("*") != 0
+                                  ? "all operators"
+                                  : fmt::format("{} {}", row.holds.size(), row.is_recipe ? "operators" : "kernels");
+    table.add({row.file, row.kind(), row.name, holds, has_model ? fit_text(row) : ""});
   }
   fmt::print("{}", table.to_string());
 }
@@ -139,24 +168,17 @@ int run_command(const BitstreamShowOptions& options) {
 int run_command(const BitstreamListOptions& options) {
   const Core core;
   const bool has_model = !options.model.model.empty();
-  std::vector<std::string> needed;
-  if (has_model) needed = core.needed_kernels(open_model(core, options.model), options.model.devices);
+  const Needs needs = has_model ? find_needs(core, options.model) : Needs();
   std::vector<Listed> rows = list_folder(core, options.folder);
-  for (Listed& row : rows) {
-    std::copy_if(needed.begin(), needed.end(), std::back_inserter(row.missing),
-                 [&row](const std::string& key) { return row.kernels.count(key) == 0; });
-  }
+  for (Listed& row : rows) note_missing(needs, row);
   if (!options.is_json) {
-    print_list(rows, has_model, needed.size());
+    print_list(rows, has_model);
     return 0;
   }
   Json list = Json::array();
   for (const Listed& row : rows) {
-    Json item{{"file", row.file},
-              {"kind", row.kind},
-              {"name", row.name},
-              {"kernels", row.kernels.size()},
-              {"problem", row.problem}};
+    Json item{{"file", row.file}, {"kind", row.kind()}, {"name", row.name}, {"problem", row.problem}};
+    item[row.is_recipe ? "operators" : "kernels"] = row.holds;
     if (has_model) item["missing"] = row.missing;
     list.push_back(std::move(item));
   }
