@@ -59,8 +59,10 @@ void print_devices(const std::vector<DeviceSummary>& devices) {
 
 int run_command(const DevicesOptions& options) {
   const std::vector<DeviceSummary> devices = Core().devices();
-  const bool is_only_cpu =
-      std::all_of(devices.begin(), devices.end(), [](const DeviceSummary& device) { return device.name == "CPU"; });
+  // A row without a name is a platform that has no usable device.
+  const bool is_only_cpu = std::all_of(devices.begin(), devices.end(), [](const DeviceSummary& device) {
+    return device.name == "CPU" || device.name.empty();
+  });
   if (options.is_json) {
     Json rows = Json::array();
     for (const DeviceSummary& device : devices) rows.push_back(to_json(device));

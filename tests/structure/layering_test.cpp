@@ -106,8 +106,8 @@ TEST(LayeringTest, OtherProjectsStayWhereTheyBelong) {
   const std::vector<ThirdParty> rules = {
       {"CL/", {"host/device/opencl/"}, true},
       {"boost/compute", {"host/device/opencl/"}, true},
-      {"oneapi/dnnl", {"host/device/cpu/"}, false},
-      {"dnnl", {"host/device/cpu/"}, false},
+      {"oneapi/dnnl", {"host/device/cpu/"}, true},
+      {"dnnl", {"host/device/cpu/"}, true},
       {"pugixml", {"host/formats/ir/"}, false},
       {"opencv2/", {"samples/common/"}, false},
       {"CLI/", {"host/cli/", "samples/common/"}, false},
