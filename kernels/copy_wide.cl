@@ -119,9 +119,10 @@ static void store_first(T16 value, const int count, __global T* d) {
 static void turn_tile(__global const T* s, __global T* d, const int src_n, const int dst_m, const int rows,
                       const int lines) {
   LOAD(0)
-  LOAD(1) LOAD(2) LOAD(3) LOAD(4) LOAD(5) LOAD(6) LOAD(7) LOAD(8) LOAD(9) LOAD(10) LOAD(11) LOAD(12) LOAD(13) LOAD(14)
-      LOAD(15) SHUFFLE(a, b) SHUFFLE(b, c) SHUFFLE(c, t) SHUFFLE(t, e) STORE(0) STORE(1) STORE(2) STORE(3) STORE(4)
-          STORE(5) STORE(6) STORE(7) STORE(8) STORE(9) STORE(10) STORE(11) STORE(12) STORE(13) STORE(14) STORE(15)
+  LOAD(1)
+  LOAD(2) LOAD(3) LOAD(4) LOAD(5) LOAD(6) LOAD(7) LOAD(8) LOAD(9) LOAD(10) LOAD(11) LOAD(12) LOAD(13) LOAD(14) LOAD(15)
+      SHUFFLE(a, b) SHUFFLE(b, c) SHUFFLE(c, t) SHUFFLE(t, e) STORE(0) STORE(1) STORE(2) STORE(3) STORE(4) STORE(5)
+          STORE(6) STORE(7) STORE(8) STORE(9) STORE(10) STORE(11) STORE(12) STORE(13) STORE(14) STORE(15)
 }
 
 static void store_first4(T4 value, const int count, __global T* d) {
@@ -143,9 +144,10 @@ static void turn_narrow_tile(__global const T* s, __global T* d, const int src_n
   LOAD(0) LOAD(1) LOAD(2) LOAD(3) const T16 b0 = LOW(a0, a2), b1 = HIGH(a0, a2), b2 = LOW(a1, a3), b3 = HIGH(a1, a3);
   const T16 c0 = LOW(b0, b2), c1 = HIGH(b0, b2), c2 = LOW(b1, b3), c3 = HIGH(b1, b3);
   STORE4(0, c0.s0123)
-  STORE4(1, c0.s4567) STORE4(2, c0.s89ab) STORE4(3, c0.scdef) STORE4(4, c1.s0123) STORE4(5, c1.s4567)
-      STORE4(6, c1.s89ab) STORE4(7, c1.scdef) STORE4(8, c2.s0123) STORE4(9, c2.s4567) STORE4(10, c2.s89ab)
-          STORE4(11, c2.scdef) STORE4(12, c3.s0123) STORE4(13, c3.s4567) STORE4(14, c3.s89ab) STORE4(15, c3.scdef)
+  STORE4(1, c0.s4567)
+  STORE4(2, c0.s89ab) STORE4(3, c0.scdef) STORE4(4, c1.s0123) STORE4(5, c1.s4567) STORE4(6, c1.s89ab)
+      STORE4(7, c1.scdef) STORE4(8, c2.s0123) STORE4(9, c2.s4567) STORE4(10, c2.s89ab) STORE4(11, c2.scdef)
+          STORE4(12, c3.s0123) STORE4(13, c3.s4567) STORE4(14, c3.s89ab) STORE4(15, c3.scdef)
 }
 
 // 16 dense pixels of three channels: the input picture of most networks.

@@ -33,20 +33,20 @@
 
 // FUNCTIONS(F) is F(code, expression of v, alpha, beta) for each function of the set.
 #if SET == 0
-#define FUNCTIONS(F)                                                                                 \
-  F(ACT_RELU, activation(v, ACT_RELU, alpha, beta))                                                  \
-  F(ACT_CLAMP, activation(v, ACT_CLAMP, alpha, beta))                                                \
-  F(ACT_SIGMOID, activation(v, ACT_SIGMOID, alpha, beta))                                            \
-  F(ACT_SWISH, activation(v, ACT_SWISH, alpha, beta))                                                \
-  F(ACT_HSWISH, activation(v, ACT_HSWISH, alpha, beta))                                              \
-  F(ACT_HSIGMOID, activation(v, ACT_HSIGMOID, alpha, beta))                                          \
-  F(ACT_HARD_SIGMOID, activation(v, ACT_HARD_SIGMOID, alpha, beta))                                  \
-  F(ABS, fabs(v))                                                                                    \
-  F(NEGATIVE, -v)                                                                                    \
-  F(SIGN, vec_select(v > (vec)0.0f, (vec)1.0f, vec_select(v < (vec)0.0f, (vec)-1.0f, v)))            \
-  F(FLOOR, floor(v))                                                                                 \
-  F(CEILING, ceil(v)) F(ROUND_EVEN, rint(v)) F(ROUND_AWAY, round(v)) F(SQRT, sqrt(v)) F(EXP, exp(v)) \
-      F(SOFT_SIGN, v / (1.0f + fabs(v)))
+#define FUNCTIONS(F)                                                                      \
+  F(ACT_RELU, activation(v, ACT_RELU, alpha, beta))                                       \
+  F(ACT_CLAMP, activation(v, ACT_CLAMP, alpha, beta))                                     \
+  F(ACT_SIGMOID, activation(v, ACT_SIGMOID, alpha, beta))                                 \
+  F(ACT_SWISH, activation(v, ACT_SWISH, alpha, beta))                                     \
+  F(ACT_HSWISH, activation(v, ACT_HSWISH, alpha, beta))                                   \
+  F(ACT_HSIGMOID, activation(v, ACT_HSIGMOID, alpha, beta))                               \
+  F(ACT_HARD_SIGMOID, activation(v, ACT_HARD_SIGMOID, alpha, beta))                       \
+  F(ABS, fabs(v))                                                                         \
+  F(NEGATIVE, -v)                                                                         \
+  F(SIGN, vec_select(v > (vec)0.0f, (vec)1.0f, vec_select(v < (vec)0.0f, (vec)-1.0f, v))) \
+  F(FLOOR, floor(v))                                                                      \
+  F(CEILING, ceil(v))                                                                     \
+  F(ROUND_EVEN, rint(v)) F(ROUND_AWAY, round(v)) F(SQRT, sqrt(v)) F(EXP, exp(v)) F(SOFT_SIGN, v / (1.0f + fabs(v)))
 #elif SET == 1
 #define FUNCTIONS(F)                                          \
   F(ACT_TANH, activation(v, ACT_TANH, alpha, beta))           \
@@ -57,10 +57,11 @@
   F(ACT_SOFT_PLUS, activation(v, ACT_SOFT_PLUS, alpha, beta)) \
   F(LOG, log(v)) F(ERF, erf(v)) F(SELU, beta* vec_select(v < (vec)0.0f, alpha * expm1(v), v))
 #else
-#define FUNCTIONS(F)                                                                                     \
-  F(64, sin(v))                                                                                          \
-  F(65, cos(v)) F(66, tan(v)) F(67, asin(v)) F(68, acos(v)) F(69, atan(v)) F(70, sinh(v)) F(71, cosh(v)) \
-      F(72, asinh(v)) F(73, acosh(v)) F(74, atanh(v))
+#define FUNCTIONS(F)                                                                                       \
+  F(64, sin(v))                                                                                            \
+  F(65, cos(v))                                                                                            \
+  F(66, tan(v)) F(67, asin(v)) F(68, acos(v)) F(69, atan(v)) F(70, sinh(v)) F(71, cosh(v)) F(72, asinh(v)) \
+      F(73, acosh(v)) F(74, atanh(v))
 #endif
 
 #define CASE(code, expression) \

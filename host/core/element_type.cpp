@@ -41,9 +41,7 @@ std::string lowered(std::string_view text) {
 std::string_view to_string(ElementType type) { return row_of(type).name; }
 std::string_view precision_name(ElementType type) { return row_of(type).precision; }
 std::size_t size_bytes(ElementType type) { return row_of(type).size_bytes; }
-bool is_floating(ElementType type) {
-  return type == ElementType::f32 || type == ElementType::f16;
-}
+bool is_floating(ElementType type) { return type == ElementType::f32 || type == ElementType::f16; }
 
 std::optional<ElementType> find_element_type(std::string_view name) {
   const std::string wanted = lowered(name);
@@ -67,7 +65,7 @@ std::uint16_t float_to_half(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);  // NaN
+  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);   // NaN
   if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to infinity
   if (magnitude < 0x38800000u) {  // a half denormal: let the float adder round to a multiple of 2^-24
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;  // ulp of 0.5 is 2^-24

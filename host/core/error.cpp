@@ -35,10 +35,10 @@ void rethrow_with_prefix(const Error& error, std::string_view prefix) {
 
 namespace detail {
 void assert_failed(const char* condition, const char* why, const char* file, int line) {
-  throw Error(ErrorCode::kInternal,
-              std::string("internal error: ") + why + " (" + condition + " at " + file + ":" +
-                  std::to_string(line) + ")",
-              file, line);
+  throw Error(
+      ErrorCode::kInternal,
+      std::string("internal error: ") + why + " (" + condition + " at " + file + ":" + std::to_string(line) + ")", file,
+      line);
 }
 }  // namespace detail
 

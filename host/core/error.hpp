@@ -27,8 +27,7 @@ std::string_view to_string(ErrorCode code);
 // An operation could not be done as asked. The message is one line: who, what, expected, got.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message, const char* file = __builtin_FILE(),
-        int line = __builtin_LINE())
+  Error(ErrorCode code, const std::string& message, const char* file = __builtin_FILE(), int line = __builtin_LINE())
       : std::runtime_error(message), code_(code), file_(file), line_(line) {}
 
   ErrorCode code() const { return code_; }
@@ -42,13 +41,13 @@ class Error : public std::runtime_error {
 };
 
 // Throws Error(code, message).
-[[noreturn]] void fail(ErrorCode code, const std::string& message,
-                       const char* file = __builtin_FILE(), int line = __builtin_LINE());
+[[noreturn]] void fail(ErrorCode code, const std::string& message, const char* file = __builtin_FILE(),
+                       int line = __builtin_LINE());
 
 // Throws Error(code, message) when the condition does not hold. For other people's input: always on. The message
 // is built by the caller even when the condition holds, so loops over large data use if (...) fail(...).
-void check(bool condition, ErrorCode code, std::string_view message,
-           const char* file = __builtin_FILE(), int line = __builtin_LINE());
+void check(bool condition, ErrorCode code, std::string_view message, const char* file = __builtin_FILE(),
+           int line = __builtin_LINE());
 
 // Throws the error again with "prefix: " before its message and the same code.
 [[noreturn]] void rethrow_with_prefix(const Error& error, std::string_view prefix);

@@ -36,8 +36,7 @@ Dimension parse_dimension(std::string_view text, std::string_view whole) {
   }
   const std::string_view low = text.substr(0, dots);
   const std::string_view high = text.substr(dots + 2);
-  Dimension dimension{low.empty() ? 0 : parse_bound(low, whole),
-                      high.empty() ? kUnbounded : parse_bound(high, whole)};
+  Dimension dimension{low.empty() ? 0 : parse_bound(low, whole), high.empty() ? kUnbounded : parse_bound(high, whole)};
   check(dimension.min <= dimension.max, ErrorCode::kInvalidArgument,
         "shape '" + std::string(whole) + "': interval '" + std::string(text) + "' is empty");
   return dimension;
@@ -93,9 +92,8 @@ std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
 std::int64_t normalize_axis(std::int64_t axis, std::size_t rank, std::string_view what) {
   const auto limit = static_cast<std::int64_t>(rank);
   if (axis < -limit || axis >= limit) {
-    fail(ErrorCode::kInvalidArgument, std::string(what) + " " + std::to_string(axis) +
-                                          " is outside [" + std::to_string(-limit) + ", " +
-                                          std::to_string(limit - 1) + "]");
+    fail(ErrorCode::kInvalidArgument, std::string(what) + " " + std::to_string(axis) + " is outside [" +
+                                          std::to_string(-limit) + ", " + std::to_string(limit - 1) + "]");
   }
   return axis < 0 ? axis + limit : axis;
 }
@@ -105,8 +103,7 @@ PartialShape::PartialShape(const Shape& shape) {
 }
 
 bool PartialShape::is_static() const {
-  return is_rank_known &&
-         std::all_of(dims.begin(), dims.end(), [](const Dimension& d) { return d.is_static(); });
+  return is_rank_known && std::all_of(dims.begin(), dims.end(), [](const Dimension& d) { return d.is_static(); });
 }
 
 Shape PartialShape::to_shape() const {

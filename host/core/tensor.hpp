@@ -19,13 +19,34 @@ inline constexpr std::size_t kMemoryAlignment = 128;
 // C++ type -> ElementType, for checked access.
 template <typename T>
 struct ElementTypeOf;
-template <> struct ElementTypeOf<float> { static constexpr ElementType value = ElementType::f32; };
-template <> struct ElementTypeOf<std::uint16_t> { static constexpr ElementType value = ElementType::f16; };
-template <> struct ElementTypeOf<std::int8_t> { static constexpr ElementType value = ElementType::i8; };
-template <> struct ElementTypeOf<std::uint8_t> { static constexpr ElementType value = ElementType::u8; };
-template <> struct ElementTypeOf<std::int32_t> { static constexpr ElementType value = ElementType::i32; };
-template <> struct ElementTypeOf<std::int64_t> { static constexpr ElementType value = ElementType::i64; };
-template <> struct ElementTypeOf<bool> { static constexpr ElementType value = ElementType::boolean; };
+template <>
+struct ElementTypeOf<float> {
+  static constexpr ElementType value = ElementType::f32;
+};
+template <>
+struct ElementTypeOf<std::uint16_t> {
+  static constexpr ElementType value = ElementType::f16;
+};
+template <>
+struct ElementTypeOf<std::int8_t> {
+  static constexpr ElementType value = ElementType::i8;
+};
+template <>
+struct ElementTypeOf<std::uint8_t> {
+  static constexpr ElementType value = ElementType::u8;
+};
+template <>
+struct ElementTypeOf<std::int32_t> {
+  static constexpr ElementType value = ElementType::i32;
+};
+template <>
+struct ElementTypeOf<std::int64_t> {
+  static constexpr ElementType value = ElementType::i64;
+};
+template <>
+struct ElementTypeOf<bool> {
+  static constexpr ElementType value = ElementType::boolean;
+};
 
 // Copies of a Tensor share the memory. Several threads may read one Tensor; writing needs outside order.
 class Tensor {

@@ -28,7 +28,7 @@ struct KernelInstance {
 
 struct KernelCaps {
   DeviceType type = DeviceType::kCpuFallback;
-  int vector_width = 1;      // f32 lanes of the native vector: 16, 8 or 4
+  int vector_width = 1;  // f32 lanes of the native vector: 16, 8 or 4
   int compute_units = 1;
   std::size_t max_work_group = 1;
   std::size_t local_bytes = 0;
@@ -39,21 +39,19 @@ struct KernelCaps {
   // The keys of the instances that the programmed bitstream holds; with a compiler every instance is offered too.
   std::set<std::string, std::less<>> programmed;
 
-  bool offers(const KernelInstance& instance) const {
-    return has_compiler || programmed.count(instance.key()) != 0;
-  }
+  bool offers(const KernelInstance& instance) const { return has_compiler || programmed.count(instance.key()) != 0; }
   bool is_wide() const { return type != DeviceType::kGpu; }  // wide family; tile family on GPUs
 };
 
 // What users see of a device.
 struct DeviceInfo {
-  std::string name;           // "CPU", "CL.0"
+  std::string name;                  // "CPU", "CL.0"
   std::vector<std::string> aliases;  // "POCL", "GPU.1", "FPGA"
   DeviceType type = DeviceType::kCpuFallback;
-  std::string description;    // the device's own name
+  std::string description;  // the device's own name
   std::string platform;
   std::string vendor;
-  std::string version;        // OpenCL version
+  std::string version;  // OpenCL version
   std::string driver;
 };
 

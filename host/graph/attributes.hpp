@@ -14,14 +14,16 @@ namespace headrace {
 // Names and values of an IR <data> element.
 using RawAttributes = std::map<std::string, std::string, std::less<>>;
 
-using AttributeValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                                    std::vector<double>>;
+using AttributeValue =
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
 
 // Typed attributes with every default filled in, as an operator's parse function makes them. get_* throws kInternal
 // where the attribute is absent or of another type: parse must have set it.
 class Attributes {
  public:
-  void set(std::string_view name, AttributeValue value) { values_.insert_or_assign(std::string(name), std::move(value)); }
+  void set(std::string_view name, AttributeValue value) {
+    values_.insert_or_assign(std::string(name), std::move(value));
+  }
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
 
   bool get_bool(std::string_view name) const { return get<bool>(name); }

@@ -200,9 +200,10 @@ void verify(const Graph& graph, std::string_view after) {
       for (const PortRef& input : node.inputs) static_cast<void>(graph.info(input));
       HEADRACE_ASSERT(node.type != "Result" || node.inputs.size() == 1, "a Result has one input");
       HEADRACE_ASSERT(node.type != "Parameter" || node.inputs.empty(), "a Parameter has no input");
-      HEADRACE_ASSERT(node.type != "Const" || (node.outputs.size() == 1 && node.value.shape() == node.outputs[0].shape &&
-                                               node.value.type() == node.outputs[0].type),
-                      "a constant's value has its declared type and shape");
+      HEADRACE_ASSERT(
+          node.type != "Const" || (node.outputs.size() == 1 && node.value.shape() == node.outputs[0].shape &&
+                                   node.value.type() == node.outputs[0].type),
+          "a constant's value has its declared type and shape");
       for (const std::int32_t extra : {node.epilogue.bias_input, node.epilogue.residual_input}) {
         HEADRACE_ASSERT(extra < static_cast<std::int32_t>(node.inputs.size()), "epilogue input exists");
       }
@@ -257,8 +258,8 @@ bool is_const(const Graph& graph, PortRef ref) { return graph.at(ref.node).type 
 
 std::string_view to_string(Activation activation) {
   constexpr std::array<std::string_view, 15> kNames = {
-      "none",  "relu", "clamp",    "leaky_relu", "sigmoid", "swish", "hswish",      "hsigmoid",
-      "tanh",  "elu",  "gelu_erf", "gelu_tanh",  "mish",    "softplus", "hard_sigmoid"};
+      "none", "relu", "clamp",    "leaky_relu", "sigmoid", "swish",    "hswish",      "hsigmoid",
+      "tanh", "elu",  "gelu_erf", "gelu_tanh",  "mish",    "softplus", "hard_sigmoid"};
   return kNames.at(static_cast<std::size_t>(activation));
 }
 

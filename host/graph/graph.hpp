@@ -30,23 +30,23 @@ struct PortRef {
 
 struct OutputInfo {
   ElementType type = ElementType::f32;
-  Shape shape;                      // meaningful where is_resolved
-  bool is_resolved = false;         // false until the shapes of the network's inputs are known
-  std::vector<std::string> names;   // tensor names, in the file's order
+  Shape shape;                     // meaningful where is_resolved
+  bool is_resolved = false;        // false until the shapes of the network's inputs are known
+  std::vector<std::string> names;  // tensor names, in the file's order
 };
 
 // What a fused activation computes on r = the operator's result; alpha and beta as in the operator of that name.
 enum class Activation : std::int32_t {
   kNone = 0,
-  kRelu = 1,        // max(r, 0)
-  kClamp = 2,       // min(max(r, alpha), beta)
-  kLeakyRelu = 3,   // r < 0 ? alpha * r : r
+  kRelu = 1,       // max(r, 0)
+  kClamp = 2,      // min(max(r, alpha), beta)
+  kLeakyRelu = 3,  // r < 0 ? alpha * r : r
   kSigmoid = 4,
-  kSwish = 5,       // r * sigmoid(alpha * r)
-  kHSwish = 6,      // r * min(max(r + 3, 0), 6) / 6
-  kHSigmoid = 7,    // min(max(r + 3, 0), 6) / 6
+  kSwish = 5,     // r * sigmoid(alpha * r)
+  kHSwish = 6,    // r * min(max(r + 3, 0), 6) / 6
+  kHSigmoid = 7,  // min(max(r + 3, 0), 6) / 6
   kTanh = 8,
-  kElu = 9,         // r < 0 ? alpha * (exp(r) - 1) : r
+  kElu = 9,  // r < 0 ? alpha * (exp(r) - 1) : r
   kGeluErf = 10,
   kGeluTanh = 11,
   kMish = 12,
@@ -69,17 +69,17 @@ struct Epilogue {
 
 struct Node {
   NodeId id;
-  std::string name;   // the layer's name in the file
-  std::string type;   // IR's type name in its canonical spelling ("Convolution", "Const", "Parameter", "Result")
+  std::string name;  // the layer's name in the file
+  std::string type;  // IR's type name in its canonical spelling ("Convolution", "Const", "Parameter", "Result")
   std::int32_t opset = 1;
   Attributes attributes;
   std::vector<PortRef> inputs;
   std::vector<OutputInfo> outputs;
-  Tensor value;                           // Const only
-  PartialShape declared_shape;            // Parameter only: as the file says
+  Tensor value;                 // Const only
+  PartialShape declared_shape;  // Parameter only: as the file says
   Epilogue epilogue;
-  std::vector<std::string> fused_names;   // names of the layers that passes folded into this one, in order
-  std::string source_type;                // the file's own type name, for messages ("Resize"); same as type for IR
+  std::vector<std::string> fused_names;  // names of the layers that passes folded into this one, in order
+  std::string source_type;               // the file's own type name, for messages ("Resize"); same as type for IR
 };
 
 // Owns its nodes; ids stay valid until the node is removed, and are never used again. Not thread-safe while changed.
@@ -127,7 +127,7 @@ class Graph {
   NodeId find(std::string_view node_name) const;
 
  private:
-  std::vector<Node> nodes_;       // index = id
+  std::vector<Node> nodes_;  // index = id
   std::vector<bool> is_live_;
   std::vector<NodeId> parameters_;
   std::vector<NodeId> results_;

@@ -107,17 +107,18 @@ struct KernelLaunch {
 // A constant that a kernel reads in a form of its own (packed weights, tables). `make` runs once per key and network:
 // plans for other shapes and other requests share the result.
 struct PackedConstant {
-  std::string key;                // names the form only ("conv_wide:VEC=16,TILE_N=2"); the plan adds the node
-  std::function<Tensor()> make;   // row-major result of any type; captures shared tensors, not references
+  std::string key;               // names the form only ("conv_wide:VEC=16,TILE_N=2"); the plan adds the node
+  std::function<Tensor()> make;  // row-major result of any type; captures shared tensors, not references
 };
 
 struct Lowered {
-  std::vector<KernelLaunch> launches;     // run in order
-  std::vector<PackedConstant> constants;  // Operand::constant(i)
-  std::vector<std::size_t> scratch_bytes; // Operand::scratch(i), live during this node only
+  std::vector<KernelLaunch> launches;      // run in order
+  std::vector<PackedConstant> constants;   // Operand::constant(i)
+  std::vector<std::size_t> scratch_bytes;  // Operand::scratch(i), live during this node only
 };
 
-// How a tensor lies in memory: strides per dimension and the place of element 0, in elements from the operand's pointer.
+// How a tensor lies in memory: strides per dimension and the place of element 0, in elements from the operand's
+// pointer.
 struct View {
   std::vector<std::int64_t> strides;
   std::int64_t offset_elems = 0;

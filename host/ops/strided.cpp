@@ -34,8 +34,8 @@ void apply_epilogue(const Node& node, std::span<const Tensor> inputs, Tensor& ou
     residual = inputs[static_cast<std::size_t>(epilogue.residual_input)].values<float>().data();
   }
   const std::size_t axis = bias_axis(node, shape.size());
-  const std::int64_t inner =
-      std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end(), std::int64_t{1}, std::multiplies<>());
+  const std::int64_t inner = std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end(),
+                                             std::int64_t{1}, std::multiplies<>());
   for (std::size_t i = 0; i < values.size(); ++i) {
     double value = values[i];
     if (bias != nullptr) value += bias[(static_cast<std::int64_t>(i) / inner) % shape[axis]];

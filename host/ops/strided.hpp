@@ -15,7 +15,7 @@ namespace headrace {
 
 // A loop nest over a common index space: strides[operand][dimension] in elements, 0 where an operand is broadcast.
 struct StridedLoop {
-  std::vector<std::int64_t> dims;                  // outermost first; empty for one element
+  std::vector<std::int64_t> dims;  // outermost first; empty for one element
   std::vector<std::vector<std::int64_t>> strides;
 };
 

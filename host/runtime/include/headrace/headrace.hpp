@@ -27,8 +27,8 @@ using Properties = std::map<std::string, std::string>;
 using ClMem = void*;  // a cl_mem of the device's context
 
 struct PortInfo {
-  std::string name;                  // the tensor's first name
-  std::vector<std::string> names;    // all of them
+  std::string name;                // the tensor's first name
+  std::vector<std::string> names;  // all of them
   ElementType type = ElementType::f32;
   PartialShape shape;
 };
@@ -44,28 +44,31 @@ struct DeviceSummary {
   int compute_units = 0;
   std::size_t global_bytes = 0;
   bool has_compiler = true;
-  std::string bitstream;             // name of what is programmed, or empty
-  std::string problem;               // why the device or platform cannot be used, or empty
+  std::string bitstream;  // name of what is programmed, or empty
+  std::string problem;    // why the device or platform cannot be used, or empty
 };
 
 // One row of `headrace query`.
 struct LayerPlacement {
   std::string layer;
-  std::string type;                  // the file's own type name
-  std::string device;                // "CL.0", "CPU", or empty: nowhere
-  int subgraph = -1;                 // subgraphs are numbered in the order in which they run
-  std::vector<std::string> fused;    // original layers computed inside this one
-  struct Refusal { std::string device; std::string reason; };
-  std::vector<Refusal> refusals;     // earlier devices in the list, in order
+  std::string type;                // the file's own type name
+  std::string device;              // "CL.0", "CPU", or empty: nowhere
+  int subgraph = -1;               // subgraphs are numbered in the order in which they run
+  std::vector<std::string> fused;  // original layers computed inside this one
+  struct Refusal {
+    std::string device;
+    std::string reason;
+  };
+  std::vector<Refusal> refusals;  // earlier devices in the list, in order
 };
 
 // One row of -pc.
 struct LayerProfile {
-  std::string layer;                 // "subgraph0: conv1", or a transfer: "subgraph0: input transfer"
+  std::string layer;  // "subgraph0: conv1", or a transfer: "subgraph0: input transfer"
   std::string type;
   std::string device;
   std::string kernel;
-  std::string origin;                // "bitstream NAME", "cache", "source", "host"
+  std::string origin;  // "bitstream NAME", "cache", "source", "host"
   double device_us = 0.0;
   double queue_us = 0.0;
   std::int64_t flops = 0;
@@ -82,7 +85,7 @@ class Model {
   explicit Model(std::shared_ptr<Impl> impl);
 
   const std::string& name() const;
-  std::vector<PortInfo> inputs() const;    // in the file's order
+  std::vector<PortInfo> inputs() const;  // in the file's order
   std::vector<PortInfo> outputs() const;
 
   // Fixes the shape of an input ("" names the only one). Throws kInvalidArgument where the file's shape refuses it.
@@ -122,11 +125,11 @@ class InferRequest {
   void set_input_buffer(std::size_t index, ClMem buffer, const Shape& shape);
   void set_output_buffer(std::size_t index, ClMem buffer);
 
-  void infer();                       // start_async and wait
-  void start_async();                 // throws kBusy while running
-  void wait();                        // rethrows the run's first error; the request is usable again after it
+  void infer();        // start_async and wait
+  void start_async();  // throws kBusy while running
+  void wait();         // rethrows the run's first error; the request is usable again after it
   bool wait_for(std::chrono::milliseconds timeout);  // true when done; rethrows like wait
-  void cancel();                      // a run that has not finished ends with kCancelled
+  void cancel();                                     // a run that has not finished ends with kCancelled
   // Called once per run from a library thread, with the error or nullptr. A callback may start the next run.
   // What it throws is reported by wait().
   void set_callback(std::function<void(std::exception_ptr)> callback);
@@ -152,7 +155,12 @@ class CompiledModel {
   // "CL.0: bitstream generic-f32 (12 kernels)" lines, one per device used, for reports.
   std::vector<std::string> origins() const;
   // Where the arena and weights stand: bytes per device for one request.
-  struct MemoryUse { std::string device; std::size_t arena_bytes = 0; std::size_t weights_bytes = 0; std::size_t lower_bound_bytes = 0; };
+  struct MemoryUse {
+    std::string device;
+    std::size_t arena_bytes = 0;
+    std::size_t weights_bytes = 0;
+    std::size_t lower_bound_bytes = 0;
+  };
   std::vector<MemoryUse> memory_use() const;
 
  private:
@@ -186,11 +194,25 @@ class Core {
   std::string query_dot(const Model& model, std::string_view devices) const;
 
   // Bitstreams: see host/device/opencl/README.md.
-  struct ProgramReport { std::string device; std::string bitstream; std::string uuid; bool was_programmed = false; double load_ms = 0.0; int kernels = 0; };
+  struct ProgramReport {
+    std::string device;
+    std::string bitstream;
+    std::string uuid;
+    bool was_programmed = false;
+    double load_ms = 0.0;
+    int kernels = 0;
+  };
   ProgramReport program(std::string_view device, const std::string& bitstream_path) const;
   // Forgets what is programmed; returns its name or "".
   std::string erase(std::string_view device) const;
-  struct BuildReport { std::string path; std::string name; std::string uuid; int kernels = 0; std::size_t size_bytes = 0; double build_ms = 0.0; };
+  struct BuildReport {
+    std::string path;
+    std::string name;
+    std::string uuid;
+    int kernels = 0;
+    std::size_t size_bytes = 0;
+    double build_ms = 0.0;
+  };
   using Progress = std::function<void(int done, int total, std::string_view what)>;
   BuildReport build_bitstream(const std::string& recipe_path, std::string_view device, const std::string& output_path,
                               const Progress& progress = {}) const;
