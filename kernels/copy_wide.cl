@@ -86,7 +86,7 @@ __kernel void CAT(copy_wide_rows_b, ELEM)(PARAMS) {
   const T16 b##0 = LOW(a##0, a##8), b##1 = HIGH(a##0, a##8), b##2 = LOW(a##1, a##9), b##3 = HIGH(a##1, a##9),       \
             b##4 = LOW(a##2, a##10), b##5 = HIGH(a##2, a##10), b##6 = LOW(a##3, a##11), b##7 = HIGH(a##3, a##11),   \
             b##8 = LOW(a##4, a##12), b##9 = HIGH(a##4, a##12), b##10 = LOW(a##5, a##13), b##11 = HIGH(a##5, a##13), \
-            b##12 = LOW(a##6, a##14), b##13 = HIGH(a##6, a##14), b##14 = LOW(a##7, a##15), b##15 = HIGH(a##7, a##15);
+            b##12 = LOW(a##6, a##14), b##13 = HIGH(a##6, a##14), b##14 = LOW(a##7, a##15), b##15 = HIGH(a##7, a##15)
 
 static void store_first(T16 value, const int count, __global T* d) {
   if (count == 16) {
@@ -111,18 +111,49 @@ static void store_first(T16 value, const int count, __global T* d) {
   if (count & 1) d[0] = value.s0;
 }
 
-#define LOAD(k) const T16 a##k = vload16(0, s + min(k, lines - 1) * src_n);
+#define LOAD(k) const T16 a##k = vload16(0, s + min(k, lines - 1) * src_n)
 #define STORE(k) \
-  if (k < rows) store_first(e##k, lines, d + (k)*dst_m);
+  if (k < rows) store_first(e##k, lines, d + (k)*dst_m)
 
 // dst[r * dst_m + l] = src[l * src_n + r] for r < rows <= 16, l < lines <= 16.
 static void turn_tile(__global const T* s, __global T* d, const int src_n, const int dst_m, const int rows,
                       const int lines) {
-  LOAD(0)
-  LOAD(1)
-  LOAD(2) LOAD(3) LOAD(4) LOAD(5) LOAD(6) LOAD(7) LOAD(8) LOAD(9) LOAD(10) LOAD(11) LOAD(12) LOAD(13) LOAD(14) LOAD(15)
-      SHUFFLE(a, b) SHUFFLE(b, c) SHUFFLE(c, t) SHUFFLE(t, e) STORE(0) STORE(1) STORE(2) STORE(3) STORE(4) STORE(5)
-          STORE(6) STORE(7) STORE(8) STORE(9) STORE(10) STORE(11) STORE(12) STORE(13) STORE(14) STORE(15)
+  LOAD(0);
+  LOAD(1);
+  LOAD(2);
+  LOAD(3);
+  LOAD(4);
+  LOAD(5);
+  LOAD(6);
+  LOAD(7);
+  LOAD(8);
+  LOAD(9);
+  LOAD(10);
+  LOAD(11);
+  LOAD(12);
+  LOAD(13);
+  LOAD(14);
+  LOAD(15);
+  SHUFFLE(a, b);
+  SHUFFLE(b, c);
+  SHUFFLE(c, t);
+  SHUFFLE(t, e);
+  STORE(0);
+  STORE(1);
+  STORE(2);
+  STORE(3);
+  STORE(4);
+  STORE(5);
+  STORE(6);
+  STORE(7);
+  STORE(8);
+  STORE(9);
+  STORE(10);
+  STORE(11);
+  STORE(12);
+  STORE(13);
+  STORE(14);
+  STORE(15);
 }
 
 static void store_first4(T4 value, const int count, __global T* d) {
@@ -136,18 +167,33 @@ static void store_first4(T4 value, const int count, __global T* d) {
 }
 
 #define STORE4(k, part) \
-  if (k < rows) store_first4(part, lines, d + (k)*dst_m);
+  if (k < rows) store_first4(part, lines, d + (k)*dst_m)
 
 // The same for lines <= 4: pictures with few channels.
 static void turn_narrow_tile(__global const T* s, __global T* d, const int src_n, const int dst_m, const int rows,
                              const int lines) {
-  LOAD(0) LOAD(1) LOAD(2) LOAD(3) const T16 b0 = LOW(a0, a2), b1 = HIGH(a0, a2), b2 = LOW(a1, a3), b3 = HIGH(a1, a3);
+  LOAD(0);
+  LOAD(1);
+  LOAD(2);
+  LOAD(3);
+  const T16 b0 = LOW(a0, a2), b1 = HIGH(a0, a2), b2 = LOW(a1, a3), b3 = HIGH(a1, a3);
   const T16 c0 = LOW(b0, b2), c1 = HIGH(b0, b2), c2 = LOW(b1, b3), c3 = HIGH(b1, b3);
-  STORE4(0, c0.s0123)
-  STORE4(1, c0.s4567)
-  STORE4(2, c0.s89ab) STORE4(3, c0.scdef) STORE4(4, c1.s0123) STORE4(5, c1.s4567) STORE4(6, c1.s89ab)
-      STORE4(7, c1.scdef) STORE4(8, c2.s0123) STORE4(9, c2.s4567) STORE4(10, c2.s89ab) STORE4(11, c2.scdef)
-          STORE4(12, c3.s0123) STORE4(13, c3.s4567) STORE4(14, c3.s89ab) STORE4(15, c3.scdef)
+  STORE4(0, c0.s0123);
+  STORE4(1, c0.s4567);
+  STORE4(2, c0.s89ab);
+  STORE4(3, c0.scdef);
+  STORE4(4, c1.s0123);
+  STORE4(5, c1.s4567);
+  STORE4(6, c1.s89ab);
+  STORE4(7, c1.scdef);
+  STORE4(8, c2.s0123);
+  STORE4(9, c2.s4567);
+  STORE4(10, c2.s89ab);
+  STORE4(11, c2.scdef);
+  STORE4(12, c3.s0123);
+  STORE4(13, c3.s4567);
+  STORE4(14, c3.s89ab);
+  STORE4(15, c3.scdef);
 }
 
 // 16 dense pixels of three channels: the input picture of most networks.
