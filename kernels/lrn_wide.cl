@@ -5,7 +5,7 @@
 // Arguments: dst written, src read (not equal: neighbours are read), int sizes and places as in common/walk.clh for dst
 //   and src over the other dimensions, int m0, m1, m2, src_m0, src_m1, src_m2, dst_m0, dst_m1, dst_m2
 //   (common/axis.clh), int r0, r1, r2, float alpha, float beta, float bias.
-// Macros: VEC: see common/vector.clh. Launch: see common/walk.clh.
+// Macros: FORM and VEC: see common/axis.clh. Launch: see common/walk.clh.
 // lrn_wide_rows_f32 has its vectors along m2 (strides 1), lrn_wide_cols_f32 along the innermost other dimension.
 // Limits: indices fit int; reads up to a vector past the end of a row, never before its start.
 // Numerics: f32; powers through sqrt (beta 0.75) or exp and log; NaN stays NaN. Source: own.
@@ -26,14 +26,6 @@ static inline vec normalized(const vec x, const vec sum, const float alpha, cons
   return x * exp(-beta * log(base));
 }
 
-// Elements j, j + 1, ... of a row of m; 0 where they lie outside.
-static inline vec shifted(__global const float* row, const int j, const int m) {
-  if (j >= 0 && j + VEC <= m) return vec_load(row + j);
-  float lanes[VEC];
-  for (int k = 0; k < VEC; ++k) lanes[k] = j + k >= 0 && j + k < m ? row[j + k] : 0.0f;
-  return vec_load(lanes);
-}
-
 // The rows of the window in the two outer axes.
 #define WINDOW_OUTER                                                   \
   for (int w0 = max(0, j0 - r0); w0 <= min(m0 - 1, j0 + r0); ++w0) {   \
@@ -42,6 +34,15 @@ static inline vec shifted(__global const float* row, const int j, const int m) {
 #define WINDOW_END \
   }                \
   }
+
+#if FORM == 0
+// Elements j, j + 1, ... of a row of m; 0 where they lie outside.
+static inline vec shifted(__global const float* row, const int j, const int m) {
+  if (j >= 0 && j + VEC <= m) return vec_load(row + j);
+  float lanes[VEC];
+  for (int k = 0; k < VEC; ++k) lanes[k] = j + k >= 0 && j + k < m ? row[j + k] : 0.0f;
+  return vec_load(lanes);
+}
 
 __kernel void lrn_wide_rows_f32(PARAMS) {
   WALK_BEGIN
@@ -65,7 +66,11 @@ __kernel void lrn_wide_rows_f32(PARAMS) {
   WALK_END
 }
 
+#else
+
 __kernel void lrn_wide_cols_f32(PARAMS) {
+  OPAQUE(from_step, src_n)
+  OPAQUE(to_step, dst_n)
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     const int left = count - i;
@@ -76,14 +81,16 @@ __kernel void lrn_wide_cols_f32(PARAMS) {
       vec sum = (vec)0.0f;
       WINDOW_OUTER
       for (int w2 = max(0, j - r2); w2 <= min(m2 - 1, j + r2); ++w2) {
-        const vec v = gather(near + w2 * src_m2, src_n, left);
+        const vec v = gather(near + w2 * src_m2, from_step, left);
         sum += v * v;
       }
       WINDOW_END
-      const vec x = gather(from + j0 * src_m0 + j1 * src_m1 + j * src_m2, src_n, left);
-      scatter(normalized(x, sum, alpha, beta, bias), to + j0 * dst_m0 + j1 * dst_m1 + j * dst_m2, dst_n, left);
+      const vec x = gather(from + j0 * src_m0 + j1 * src_m1 + j * src_m2, from_step, left);
+      scatter(normalized(x, sum, alpha, beta, bias), to + j0 * dst_m0 + j1 * dst_m1 + j * dst_m2, to_step, left);
     }
     AXIS_END
   }
   WALK_END
 }
+
+#endif

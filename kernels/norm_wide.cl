@@ -5,7 +5,7 @@
 // Arguments: dst written, src read (may be equal), int sizes and places as in common/walk.clh for dst and src over the
 //   kept dimensions, int m0, m1, m2, src_m0, src_m1, src_m2, dst_m0, dst_m1, dst_m2 (common/axis.clh), float
 //   mean_factor (0: no mean), float square_factor, int rule (0: scale 1, 1: 1 / sqrt(s + eps), 2: 1 / (sqrt(s) + eps),
-//   3: 1 / sqrt(max(s, eps))), float eps. Macros: VEC: see common/vector.clh. Launch: see common/walk.clh.
+//   3: 1 / sqrt(max(s, eps))), float eps. Macros: FORM and VEC: see common/axis.clh. Launch: see common/walk.clh.
 // norm_wide_rows_f32 has its vectors along m2, norm_wide_cols_f32 along the innermost kept dimension.
 // Limits: indices fit int; reads up to a vector past the end of a row.
 // Numerics: f32 in VEC (rows) or 2 (columns) partial sums; squares are of x - mean, so nothing cancels; NaN stays NaN.
@@ -29,17 +29,23 @@ static inline vec scale_of(const vec s, const int rule, const float eps) {
 #define SRC_ROW (from + j0 * src_m0 + j1 * src_m1)
 #define DST_ROW (to + j0 * dst_m0 + j1 * dst_m1)
 
+#if FORM == 0
 __kernel void norm_wide_rows_f32(PARAMS) {
+  OPAQUE(from_step, src_m2)
+  OPAQUE(to_step, dst_m2)
+  OPAQUE(scale_rule, rule)
+  OPAQUE(takes_mean, mean_factor != 0.0f)
+
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
     __global const float* from = src + WALK_AT(src) + i * src_n;
     __global float* to = dst + WALK_AT(dst) + i * dst_n;
     float mean = 0.0f;
-    if (mean_factor != 0.0f) {
+    if (takes_mean) {
       vec sum = (vec)0.0f;
       AXIS_OUTER
       for (int j = 0; j < m2; j += VEC) {
-        sum += first_lanes(gather(SRC_ROW + j * src_m2, src_m2, m2 - j), m2 - j, 0.0f);
+        sum += first_lanes(gather(SRC_ROW + j * src_m2, from_step, m2 - j), m2 - j, 0.0f);
       }
       AXIS_END
       mean = fold_sum(sum) * mean_factor;
@@ -47,32 +53,39 @@ __kernel void norm_wide_rows_f32(PARAMS) {
     vec squares = (vec)0.0f;
     AXIS_OUTER
     for (int j = 0; j < m2; j += VEC) {
-      const vec v = first_lanes(gather(SRC_ROW + j * src_m2, src_m2, m2 - j) - mean, m2 - j, 0.0f);
+      const vec v = first_lanes(gather(SRC_ROW + j * src_m2, from_step, m2 - j) - mean, m2 - j, 0.0f);
       squares += v * v;
     }
     AXIS_END
-    const vec scale = scale_of((vec)(fold_sum(squares) * square_factor), rule, eps);
+    const vec scale = scale_of((vec)(fold_sum(squares) * square_factor), scale_rule, eps);
     AXIS_OUTER
     for (int j = 0; j < m2; j += VEC) {
-      const vec v = gather(SRC_ROW + j * src_m2, src_m2, m2 - j);
-      scatter((v - mean) * scale, DST_ROW + j * dst_m2, dst_m2, m2 - j);
+      const vec v = gather(SRC_ROW + j * src_m2, from_step, m2 - j);
+      scatter((v - mean) * scale, DST_ROW + j * dst_m2, to_step, m2 - j);
     }
     AXIS_END
   }
   WALK_END
 }
 
+#else
+
 // Element j of the axis m2 for a vector of kept indices.
-#define COLUMN(j) gather(SRC_ROW + (j)*src_m2, src_n, left)
+#define COLUMN(j) gather(SRC_ROW + (j)*src_m2, from_step, left)
 
 __kernel void norm_wide_cols_f32(PARAMS) {
+  OPAQUE(from_step, src_n)
+  OPAQUE(to_step, dst_n)
+  OPAQUE(scale_rule, rule)
+  OPAQUE(takes_mean, mean_factor != 0.0f)
+
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     const int left = count - i;
     __global const float* from = src + WALK_AT(src) + i * src_n;
     __global float* to = dst + WALK_AT(dst) + i * dst_n;
     vec mean = (vec)0.0f;
-    if (mean_factor != 0.0f) {
+    if (takes_mean) {
       vec even = (vec)0.0f, odd = (vec)0.0f;
       AXIS_OUTER
       for (int j = 0; j < m2; j += 2) {
@@ -93,10 +106,12 @@ __kernel void norm_wide_cols_f32(PARAMS) {
       }
     }
     AXIS_END
-    const vec scale = scale_of((even + odd) * square_factor, rule, eps);
+    const vec scale = scale_of((even + odd) * square_factor, scale_rule, eps);
     AXIS_OUTER
-    for (int j = 0; j < m2; ++j) scatter((COLUMN(j) - mean) * scale, DST_ROW + j * dst_m2, dst_n, left);
+    for (int j = 0; j < m2; ++j) scatter((COLUMN(j) - mean) * scale, DST_ROW + j * dst_m2, to_step, left);
     AXIS_END
   }
   WALK_END
 }
+
+#endif

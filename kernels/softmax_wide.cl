@@ -4,7 +4,7 @@
 //
 // Arguments: dst written, src read (may be equal), int sizes and places as in common/walk.clh for dst and src over the
 //   other dimensions, int m, src_m, dst_m (size of the axis, strides along it), int is_log.
-// Macros: VEC: see common/vector.clh. Launch: see common/walk.clh.
+// Macros: FORM and VEC: see common/axis.clh. Launch: see common/walk.clh.
 // softmax_wide_rows_f32 has its vectors along the axis, softmax_wide_cols_f32 along the innermost other dimension.
 // Limits: indices fit int; reads up to a vector past the end of a row.
 // Numerics: f32; NaN, or infinity as the maximum, makes the whole row NaN. Source: own.
@@ -14,27 +14,31 @@
   __global float *dst, __global const float *src, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src), const int m, \
       const int src_m, const int dst_m, const int is_log
 
+#if FORM == 0
 static inline void softmax_row(__global const float* from, __global float* to, const int m, const int src_m,
                                const int dst_m, const int is_log) {
+  OPAQUE(from_step, src_m)
+  OPAQUE(to_step, dst_m)
+  OPAQUE(wants_log, is_log)
   vec top = (vec)(-INFINITY);
   for (int j = 0; j < m; j += VEC) {
-    const vec v = gather(from + j * src_m, src_m, m - j);
+    const vec v = gather(from + j * src_m, from_step, m - j);
     top = max_nan(top, first_lanes(v, m - j, -INFINITY));
   }
   const float highest = fold_max(top);
   vec sums = (vec)0.0f;
   for (int j = 0; j < m; j += VEC) {
-    const vec v = gather(from + j * src_m, src_m, m - j) - highest;
+    const vec v = gather(from + j * src_m, from_step, m - j) - highest;
     const vec e = exp(v);
     sums += first_lanes(e, m - j, 0.0f);
-    scatter(is_log ? v : e, to + j * dst_m, dst_m, m - j);
+    scatter(wants_log ? v : e, to + j * dst_m, to_step, m - j);
   }
   const float sum = fold_sum(sums);
-  const float scale = is_log ? 1.0f : 1.0f / sum;
-  const float shift = is_log ? -log(sum) : 0.0f;
+  const float scale = wants_log ? 1.0f : 1.0f / sum;
+  const float shift = wants_log ? -log(sum) : 0.0f;
   for (int j = 0; j < m; j += VEC) {
-    const vec v = gather(to + j * dst_m, dst_m, m - j);
-    scatter(v * scale + shift, to + j * dst_m, dst_m, m - j);
+    const vec v = gather(to + j * dst_m, to_step, m - j);
+    scatter(v * scale + shift, to + j * dst_m, to_step, m - j);
   }
 }
 
@@ -46,27 +50,34 @@ __kernel void softmax_wide_rows_f32(PARAMS) {
   WALK_END
 }
 
+#else
+
 __kernel void softmax_wide_cols_f32(PARAMS) {
+  OPAQUE(from_step, src_n)
+  OPAQUE(to_step, dst_n)
+  OPAQUE(wants_log, is_log)
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     const int left = count - i;
     __global const float* from = src + WALK_AT(src) + i * src_n;
     __global float* to = dst + WALK_AT(dst) + i * dst_n;
     vec top = (vec)(-INFINITY);
-    for (int j = 0; j < m; ++j) top = max_nan(top, gather(from + j * src_m, src_n, left));
+    for (int j = 0; j < m; ++j) top = max_nan(top, gather(from + j * src_m, from_step, left));
     vec sum = (vec)0.0f;
     for (int j = 0; j < m; ++j) {
-      const vec v = gather(from + j * src_m, src_n, left) - top;
+      const vec v = gather(from + j * src_m, from_step, left) - top;
       const vec e = exp(v);
       sum += e;
-      scatter(is_log ? v : e, to + j * dst_m, dst_n, left);
+      scatter(wants_log ? v : e, to + j * dst_m, to_step, left);
     }
-    const vec scale = is_log ? (vec)1.0f : 1.0f / sum;
-    const vec shift = is_log ? -log(sum) : (vec)0.0f;
+    const vec scale = wants_log ? (vec)1.0f : 1.0f / sum;
+    const vec shift = wants_log ? -log(sum) : (vec)0.0f;
     for (int j = 0; j < m; ++j) {
-      const vec v = gather(to + j * dst_m, dst_n, left);
-      scatter(v * scale + shift, to + j * dst_m, dst_n, left);
+      const vec v = gather(to + j * dst_m, to_step, left);
+      scatter(v * scale + shift, to + j * dst_m, to_step, left);
     }
   }
   WALK_END
 }
+
+#endif

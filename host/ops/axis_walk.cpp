@@ -71,8 +71,9 @@ std::vector<LowerArg> axis_args(const AxisWalk& walk, bool has_dst_strides) {
 }
 
 KernelInstance axis_instance(std::string_view file, AxisForm form, int vector_width) {
-  const std::string entry = std::string(file) + (form == AxisForm::kRows ? "_rows_f32" : "_cols_f32");
-  return vector_instance(file, "", vector_width, entry);
+  const bool is_rows = form == AxisForm::kRows;
+  const std::string entry = std::string(file) + (is_rows ? "_rows_f32" : "_cols_f32");
+  return vector_instance(file, is_rows ? "FORM=0" : "FORM=1", vector_width, entry);
 }
 
 std::vector<KernelInstance> axis_instances(std::string_view file) {
