@@ -54,7 +54,7 @@ std::map<Group, Group> merge_late(const Graph& graph, const Leveled& leveled) {
   std::map<Group, Group> target;
   std::map<std::size_t, Group> next_of_device;
   for (auto entry = readers.rbegin(); entry != readers.rend(); ++entry) {
-    const auto [level, device] = entry->first;
+    const std::size_t device = entry->first.second;
     target[entry->first] = entry->first;
     const auto next = next_of_device.find(device);
     if (next != next_of_device.end()) {

@@ -31,8 +31,8 @@ std::string input_list(const Graph& graph) {
 void check_names(const Graph& graph, const std::map<std::string, Shape>& input_shapes) {
   for (const auto& [name, shape] : input_shapes) {
     const auto& parameters = graph.parameters();
-    const bool is_known =
-        std::any_of(parameters.begin(), parameters.end(), [&](NodeId id) { return answers_to(graph, id, name); });
+    const bool is_known = std::any_of(parameters.begin(), parameters.end(),
+                                      [&, &wanted = name](NodeId id) { return answers_to(graph, id, wanted); });
     if (!is_known) {
       fail(ErrorCode::kInvalidArgument, "shape " + to_string(shape) + " is given for input '" + name +
                                             "', which the network does not have; its inputs: " + input_list(graph));
