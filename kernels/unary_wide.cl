@@ -57,11 +57,12 @@
   F(ACT_SOFT_PLUS, activation(v, ACT_SOFT_PLUS, alpha, beta)) \
   F(LOG, log(v)) F(ERF, erf(v)) F(SELU, beta* vec_select(v < (vec)0.0f, alpha * expm1(v), v))
 #else
-#define FUNCTIONS(F)                                                                                       \
-  F(64, sin(v))                                                                                            \
-  F(65, cos(v))                                                                                            \
-  F(66, tan(v)) F(67, asin(v)) F(68, acos(v)) F(69, atan(v)) F(70, sinh(v)) F(71, cosh(v)) F(72, asinh(v)) \
-      F(73, acosh(v)) F(74, atanh(v))
+#define FUNCTIONS(F)                                                                                         \
+  F(64, sin(v))                                                                                              \
+  F(65, cos(v))                                                                                              \
+  F(66, tan(v))                                                                                              \
+  F(67, asin(v)) F(68, acos(v)) F(69, atan(v)) F(70, sinh(v)) F(71, cosh(v)) F(72, asinh(v)) F(73, acosh(v)) \
+      F(74, atanh(v))
 #endif
 
 #define CASE(code, expression) \

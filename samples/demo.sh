@@ -13,6 +13,7 @@ bitstream=build/demo/mobilenet-f32.hrb
 # The system's own OpenCL drivers, whatever the caller's environment says.
 unset OCL_ICD_VENDORS OCL_ICD_FILENAMES
 
+mount_kernel_folders
 # shellcheck disable=SC2086  # a list of words
 install_packages $HEADRACE_PACKAGES
 install_python samples/efficientnet/requirements.txt

@@ -12,6 +12,7 @@ fuzz_seconds=${HEADRACE_FUZZ_SECONDS:-60}
 started=$SECONDS
 took() { echo "-- $1 took $((SECONDS - started)) s so far"; }
 
+mount_kernel_folders
 # shellcheck disable=SC2086  # lists of words
 install_packages $HEADRACE_PACKAGES $HEADRACE_TEST_PACKAGES
 install_python samples/efficientnet/requirements.txt

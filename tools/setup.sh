@@ -22,6 +22,13 @@ HEADRACE_PACKAGES="ca-certificates g++ cmake ninja-build ccache libboost-dev lib
 # What the tests need besides.
 HEADRACE_TEST_PACKAGES="libgtest-dev libgmock-dev clang-14 clang-format-14 libclang-rt-14-dev oclgrind git"
 
+# A bare root folder (debootstrap and chroot) has /proc and /sys only where somebody mounted them. PoCL reads the
+# processor and its memory from there, and aborts the process where it finds none.
+mount_kernel_folders() {
+  [ -e /proc/cpuinfo ] || { say "mounting /proc" && as_root mount -t proc proc /proc; }
+  [ -e /sys/devices/system/cpu ] || { say "mounting /sys, which PoCL needs" && as_root mount -t sysfs -o ro sysfs /sys; }
+}
+
 # install_packages PACKAGE...
 install_packages() {
   local missing=() package
