@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the fuzzers, and the unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer. Run
+# tests/run.sh first: it installs what this needs and makes the fuzzers' seeds.
+#   HEADRACE_FUZZ_SECONDS   time for each fuzzer (default 60)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/setup.sh
+
+fuzz_seconds=${HEADRACE_FUZZ_SECONDS:-60}
+started=$SECONDS
+took() { echo "-- $1 took $((SECONDS - started)) s so far"; }
+export OCL_ICD_VENDORS=$PWD/build/icd HEADRACE_REQUIRE_DEVICES=pocl,intel_cpu,fpga_emu
+export HEADRACE_CACHE_DIR=$PWD/build/test_home/cache HEADRACE_STATE_DIR=$PWD/build/test_home/state
+export POCL_CACHE_DIR=$PWD/build/test_home/pocl
+
+say "fuzzers, $fuzz_seconds s each"
+build_preset clang fuzzers
+python3 tests/fuzz/make_seeds.py build/fuzz
+fuzz() {  # FUZZER: keeps the inputs that reach new code in build/fuzz/FUZZER
+  local dictionary=()
+  mkdir -p "build/fuzz/$1"
+  [ -e "tests/fuzz/${1#fuzz_}.dict" ] && dictionary=("-dict=tests/fuzz/${1#fuzz_}.dict")
+  "build/clang/bin/$1" "${dictionary[@]}" -max_total_time="$fuzz_seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/$1-" "build/fuzz/$1" > "build/fuzz/$1.log" 2>&1 ||
+    { tail -40 "build/fuzz/$1.log"; echo "tests/run.sh: error: $1 found a fault" >&2; return 1; }
+  grep -E 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
+}
+for fuzzer in build/clang/bin/fuzz_*; do fuzz "$(basename "$fuzzer")"; done
+took fuzzers
+
+build_preset asan sanitized_tests
+say "unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+# The OpenCL drivers leak by design and keep their own allocations: leaks are looked for in the unit tests only.
+ctest --test-dir build/asan -L unit -j2 --output-on-failure
+ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build/asan -L device --output-on-failure
+took sanitizers
