@@ -23,7 +23,7 @@ fuzz() {  # FUZZER: keeps the inputs that reach new code in build/fuzz/FUZZER
   [ -e "tests/fuzz/${1#fuzz_}.dict" ] && dictionary=("-dict=tests/fuzz/${1#fuzz_}.dict")
   "build/clang/bin/$1" "${dictionary[@]}" -max_total_time="$fuzz_seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/$1-" "build/fuzz/$1" > "build/fuzz/$1.log" 2>&1 ||
-    { tail -40 "build/fuzz/$1.log"; echo "tests/run.sh: error: $1 found a fault" >&2; return 1; }
+    { tail -40 "build/fuzz/$1.log"; echo "tests/sanitizers.sh: error: $1 found a fault" >&2; return 1; }
   grep -E 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
 }
 for fuzzer in build/clang/bin/fuzz_*; do fuzz "$(basename "$fuzzer")"; done
