@@ -28,6 +28,17 @@ def find_device(programs, kind):
     sys.exit(f"no {kind} device" if kind in os.environ.get("HEADRACE_REQUIRE_DEVICES", "").split(",") else SKIPPED)
 
 
+def sample_environment():
+    """Debian's OpenCV brings an older TBB than Intel's OpenCL runtimes need, and a process has room for one: without
+    theirs in front, the loader drops their platforms and CL.n means another device."""
+    folders = []
+    for icd in sorted(pathlib.Path(os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")).glob("*.icd")):
+        folder = pathlib.Path(icd.read_text(encoding="utf-8").strip()).parent
+        if (folder / "libtbb.so.12").exists():
+            folders.append(str(folder))
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(folders + [os.environ.get("LD_LIBRARY_PATH", "")])}
+
+
 def read_rows(text):
     """Returns {picture: [(class, score, label)]}."""
     pictures, rows = {}, []
@@ -45,7 +56,7 @@ def main():
     expected = json.loads((network / "expected.json").read_text(encoding="utf-8"))["pictures"]
     command = [programs / "classification_sample", "-m", network / "efficientnet-lite0.xml", "-d", device, "-nt", "5",
                "-l", network / "labels.txt", "-i", *[network / name for name in expected]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=sample_environment())
     print(done.stdout, done.stderr)
     if done.returncode != 0:
         sys.exit(1)
