@@ -4,15 +4,15 @@
 // Arguments: dst written, a and b read (dst may be one of them), int sizes and places as in common/walk.clh for dst,
 //   a and b, int code (host/ops/binary_op.cpp), int act (enum Activation), float alpha, float beta of act.
 // Macros: SET 0 (default) common functions, 1 powers and remainders, which compile slowly. VEC: see common/vector.clh.
-// Launch: see common/walk.clh. Limits: indices fit int; reads up to a vector past the end of a row; act is one of the
-//   light activations. Numerics: f32; NaN on either side stays NaN. Source: own.
+// Launch: see common/walk.clh. Limits: indices fit int; reads up to a vector past the end of a row.
+//   Numerics: f32; NaN on either side stays NaN. Source: own.
 #ifndef SET
 #define SET 0
 #endif
-#define ACT_LIGHT
 #include "common/activation.clh"
 #include "common/gather.clh"
 #include "common/walk.clh"
+#include "common/wide.clh"
 
 // FUNCTIONS(F) is F(code, expression of x and y) for each function of the set.
 #if SET == 0
@@ -51,9 +51,9 @@ static inline vec binary(const vec x, const vec y, const int code) {
     }                                                 \
     break;
 
-__kernel void binary_wide_f32(__global float* dst, __global const float* a, __global const float* b, WALK_SIZES,
-                              WALK_PLACE(dst), WALK_PLACE(a), WALK_PLACE(b), const int code, const int act,
-                              const float alpha, const float beta) {
+WIDE_KERNEL void binary_wide_f32(__global float* dst, __global const float* a, __global const float* b, WALK_SIZES,
+                                 WALK_PLACE(dst), WALK_PLACE(a), WALK_PLACE(b), const int code, const int act,
+                                 const float alpha, const float beta) {
 #if SET == 0
   const int is_fast = dst_n == 1 && (a_n == 0 || a_n == 1) && (b_n == 0 || b_n == 1);
 #endif

@@ -26,6 +26,7 @@
 // numerics f32 sums in order of K, in parts of KC; a part's sum goes through dst in f32
 // source   own
 #include "common/activation.clh"
+#include "common/wide.clh"
 
 #ifndef TILE_M
 #define TILE_M 14
@@ -120,8 +121,8 @@ static inline void gather_run(float* row, const __global float* from, int k, int
 }
 
 // Gathers what pixel p reads for k in [k0, k1), tap by tap.
-static inline void gather_taps(float* row, const __global float* src, pixel_t p, start_t at, int k0, int k1,
-                               const shape_t* s) {
+OUTLINED void gather_taps(float* row, const __global float* src, pixel_t p, start_t at, int k0, int k1,
+                          const shape_t* s) {
   const __global float* image = src + p.n * s->src_n;
   for (; at.k < k1; at.k += s->IC) {
     const int id = source_index(p.d * s->SD - s->PD + at.kd * s->DD, s->UD, s->ID);
@@ -138,8 +139,8 @@ static inline void gather_taps(float* row, const __global float* src, pixel_t p,
 }
 
 // The same where the taps of a kernel row are neighbours in memory: one copy for all of them.
-static inline void gather_rows(float* row, const __global float* src, pixel_t p, start_t at, int k0, int k1,
-                               const shape_t* s) {
+OUTLINED void gather_rows(float* row, const __global float* src, pixel_t p, start_t at, int k0, int k1,
+                          const shape_t* s) {
   const int run = s->KW * s->IC;
   const int w0 = p.w * s->SW - s->PW;
   const int valid_begin = max(-w0, 0) * s->IC;
@@ -157,7 +158,7 @@ static inline void gather_rows(float* row, const __global float* src, pixel_t p,
 }
 
 // The same for a kernel of one tap that reads no padding.
-static inline void gather_point(float* row, const __global float* src, pixel_t p, int k0, int k1, const shape_t* s) {
+OUTLINED void gather_point(float* row, const __global float* src, pixel_t p, int k0, int k1, const shape_t* s) {
   const __global float* pixel =
       src + p.n * s->src_n + p.d * s->SD * s->src_d + p.h * s->SH * s->src_h + p.w * s->SW * s->src_w;
   copy_floats(row, pixel + k0 * s->src_c, 0, k1 - k0, s->src_c);
@@ -175,38 +176,38 @@ typedef struct {
 
 // Computes TILE_M rows of NV vectors with all sums in registers. Stores them bounded where is_plain, else leaves them
 // in tile for store_tile.
-#define DEFINE_SUM_TILE(NV)                                                                             \
-  static inline void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, int count, \
-                                   const target_t* t, int oc, bool is_plain) {                          \
-    vec acc[TILE_M][NV];                                                                                \
-    _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                    \
-      const vec init = t->bias ? vec_load(t->bias + oc + n * VEC) : (vec)0.0f;                          \
-      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) acc[m][n] = init;                              \
-    }                                                                                                   \
-    if (t->from) {                                                                                      \
-      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                              \
-        _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                \
-          acc[m][n] += vec_load(t->from + t->from_at[m] + oc + n * VEC);                                \
-        }                                                                                               \
-      }                                                                                                 \
-    }                                                                                                   \
-    for (int k = 0; k < count; ++k) {                                                                   \
-      vec w[NV];                                                                                        \
-      _Pragma("unroll") for (int n = 0; n < NV; ++n) w[n] = vec_load(wei + (k * NV + n) * VEC);         \
-      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                              \
-        const vec a = (vec)panel[m * ROW + k];                                                          \
-        _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] += a * w[n];                           \
-      }                                                                                                 \
-    }                                                                                                   \
-    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                \
-      _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                  \
-        if (is_plain) {                                                                                 \
-          vec_store(bounded(acc[m][n], t->low, t->high), t->dst + t->dst_at[m] + oc + n * VEC);         \
-        } else {                                                                                        \
-          tile[m * NV + n] = acc[m][n];                                                                 \
-        }                                                                                               \
-      }                                                                                                 \
-    }                                                                                                   \
+#define DEFINE_SUM_TILE(NV)                                                                                           \
+  OUTLINED void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, int count, const target_t* t, \
+                              int oc, bool is_plain) {                                                                \
+    vec acc[TILE_M][NV];                                                                                              \
+    _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                                  \
+      const vec init = t->bias ? vec_load(t->bias + oc + n * VEC) : (vec)0.0f;                                        \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) acc[m][n] = init;                                            \
+    }                                                                                                                 \
+    if (t->from) {                                                                                                    \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                            \
+        _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                              \
+          acc[m][n] += vec_load(t->from + t->from_at[m] + oc + n * VEC);                                              \
+        }                                                                                                             \
+      }                                                                                                               \
+    }                                                                                                                 \
+    for (int k = 0; k < count; ++k) {                                                                                 \
+      vec w[NV];                                                                                                      \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) w[n] = vec_load(wei + (k * NV + n) * VEC);                       \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                            \
+        const vec a = (vec)panel[m * ROW + k];                                                                        \
+        _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] += a * w[n];                                         \
+      }                                                                                                               \
+    }                                                                                                                 \
+    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                              \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                                \
+        if (is_plain) {                                                                                               \
+          vec_store(bounded(acc[m][n], t->low, t->high), t->dst + t->dst_at[m] + oc + n * VEC);                       \
+        } else {                                                                                                      \
+          tile[m * NV + n] = acc[m][n];                                                                               \
+        }                                                                                                             \
+      }                                                                                                               \
+    }                                                                                                                 \
   }
 
 DEFINE_SUM_TILE(1)
@@ -234,36 +235,26 @@ static inline void sum_tile(vec* tile, const float* panel, const __global float*
   if (nv == 1) sum_tile_1(tile, panel, wei, count, t, oc, is_plain);
 }
 
-static inline void store_lanes(vec v, __global float* to, int lanes) {
-  if (lanes >= VEC) {
-    vec_store(v, to);
-  } else {
-    float values[VEC];
-    vec_store(v, values);
-    for (int i = 0; i < lanes; ++i) to[i] = values[i];
-  }
-}
-
 // Any activation, any number of rows and channels.
-static inline void store_tile(const vec* tile, const target_t* t, int rows, int nv, int oc, int OC, int act,
-                              float alpha, float beta) {
+OUTLINED void store_tile(const vec* tile, const target_t* t, int rows, int nv, int oc, int OC, int act, float alpha,
+                         float beta) {
   for (int m = 0; m < rows; ++m) {
     for (int n = 0; n < nv; ++n) {
       const int c = oc + n * VEC;
-      store_lanes(activation(tile[m * nv + n], act, alpha, beta), t->dst + t->dst_at[m] + c, OC - c);
+      vec_store_lanes(activation(tile[m * nv + n], act, alpha, beta), t->dst + t->dst_at[m] + c, OC - c);
     }
   }
 }
 
-__kernel void conv_wide_f32(__global const float* restrict src, __global const float* restrict wei,
-                            __global const float* restrict bias, __global const float* residual, __global float* dst,
-                            int has_bias, int has_residual, int src_offset, int dst_offset, int res_offset,
-                            int wei_offset, int PIXELS, int IC, int OC, int OD, int OH, int OW, int ID, int IH, int IW,
-                            int KD, int KH, int KW, int SD, int SH, int SW, int DD, int DH, int DW, int PD, int PH,
-                            int PW, int UD, int UH, int UW, int src_n, int src_d, int src_h, int src_w, int src_c,
-                            int src_g, int dst_n, int dst_d, int dst_h, int dst_w, int dst_g, int res_n, int res_d,
-                            int res_h, int res_w, int res_g, int wei_g, int bias_g, int tiles_per_item,
-                            int vectors_per_item, int act, float alpha, float beta) {
+WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global const float* restrict wei,
+                               __global const float* restrict bias, __global const float* residual, __global float* dst,
+                               int has_bias, int has_residual, int src_offset, int dst_offset, int res_offset,
+                               int wei_offset, int PIXELS, int IC, int OC, int OD, int OH, int OW, int ID, int IH,
+                               int IW, int KD, int KH, int KW, int SD, int SH, int SW, int DD, int DH, int DW, int PD,
+                               int PH, int PW, int UD, int UH, int UW, int src_n, int src_d, int src_h, int src_w,
+                               int src_c, int src_g, int dst_n, int dst_d, int dst_h, int dst_w, int dst_g, int res_n,
+                               int res_d, int res_h, int res_w, int res_g, int wei_g, int bias_g, int tiles_per_item,
+                               int vectors_per_item, int act, float alpha, float beta) {
   float panel[TILE_M * ROW] __attribute__((aligned(128)));
   vec tile[TILE_M * TILE_N];
   const shape_t s = {IC, OD, OH, OW, ID, IH, IW, KD, KH,    KW,    SD,    SH,    SW,   DD,

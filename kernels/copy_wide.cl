@@ -10,6 +10,7 @@
 // Limits: src and dst areas do not overlap; indices fit int; copy_wide_tiles_* need src_m = 1 and dst_n = 1, and read
 // up to 15 elements past the end of a row (never used).
 // Numerics: none. Source: own; the tile is turned by four perfect shuffles of 16 vectors.
+#include "common/wide.clh"
 
 #ifndef ELEM
 #define ELEM 4
@@ -58,7 +59,7 @@ typedef ulong16 T16;
   __global const T* from = src + (src_offset + i0 * src0 + i1 * src1 + i2 * src2 + i3 * src3); \
   __global T* to = dst + (dst_offset + i0 * dst0 + i1 * dst1 + i2 * dst2 + i3 * dst3);
 
-__kernel void CAT(copy_wide_rows_b, ELEM)(PARAMS) {
+WIDE_KERNEL void CAT(copy_wide_rows_b, ELEM)(PARAMS) {
   BLOCK
   for (int row = m0; row < m1; ++row) {
     __global const T* s = from + row * src_m + n0 * src_n;
@@ -88,11 +89,8 @@ __kernel void CAT(copy_wide_rows_b, ELEM)(PARAMS) {
             b##8 = LOW(a##4, a##12), b##9 = HIGH(a##4, a##12), b##10 = LOW(a##5, a##13), b##11 = HIGH(a##5, a##13), \
             b##12 = LOW(a##6, a##14), b##13 = HIGH(a##6, a##14), b##14 = LOW(a##7, a##15), b##15 = HIGH(a##7, a##15)
 
-static void store_first(T16 value, const int count, __global T* d) {
-  if (count == 16) {
-    vstore16(value, 0, d);
-    return;
-  }
+// Stores the first count < 16 elements.
+OUTLINED void store_first(T16 value, const int count, __global T* d) {
   if (count & 8) {
     vstore8(value.lo, 0, d);
     d += 8;
@@ -112,12 +110,18 @@ static void store_first(T16 value, const int count, __global T* d) {
 }
 
 #define LOAD(k) const T16 a##k = vload16(0, s + min(k, lines - 1) * src_n)
-#define STORE(k) \
-  if (k < rows) store_first(e##k, lines, d + (k)*dst_m)
+#define STORE(k)                               \
+  if (k < rows) {                              \
+    if (lines == 16) {                         \
+      vstore16(e##k, 0, d + (k)*dst_m);        \
+    } else {                                   \
+      store_first(e##k, lines, d + (k)*dst_m); \
+    }                                          \
+  }
 
 // dst[r * dst_m + l] = src[l * src_n + r] for r < rows <= 16, l < lines <= 16.
-static void turn_tile(__global const T* s, __global T* d, const int src_n, const int dst_m, const int rows,
-                      const int lines) {
+OUTLINED void turn_tile(__global const T* s, __global T* d, const int src_n, const int dst_m, const int rows,
+                        const int lines) {
   LOAD(0);
   LOAD(1);
   LOAD(2);
@@ -170,8 +174,8 @@ static void store_first4(T4 value, const int count, __global T* d) {
   if (k < rows) store_first4(part, lines, d + (k)*dst_m)
 
 // The same for lines <= 4: pictures with few channels.
-static void turn_narrow_tile(__global const T* s, __global T* d, const int src_n, const int dst_m, const int rows,
-                             const int lines) {
+OUTLINED void turn_narrow_tile(__global const T* s, __global T* d, const int src_n, const int dst_m, const int rows,
+                               const int lines) {
   LOAD(0);
   LOAD(1);
   LOAD(2);
@@ -197,7 +201,7 @@ static void turn_narrow_tile(__global const T* s, __global T* d, const int src_n
 }
 
 // 16 dense pixels of three channels: the input picture of most networks.
-static void turn_rgb_tile(__global const T* s, __global T* d, const int src_n) {
+OUTLINED void turn_rgb_tile(__global const T* s, __global T* d, const int src_n) {
   const T16 a0 = vload16(0, s), a1 = vload16(0, s + src_n), a2 = vload16(0, s + 2 * src_n);
   vstore16((T16)(a0.s0, a1.s0, a2.s0, a0.s1, a1.s1, a2.s1, a0.s2, a1.s2, a2.s2, a0.s3, a1.s3, a2.s3, a0.s4, a1.s4,
                  a2.s4, a0.s5),
@@ -210,7 +214,7 @@ static void turn_rgb_tile(__global const T* s, __global T* d, const int src_n) {
            2, d);
 }
 
-__kernel void CAT(copy_wide_tiles_b, ELEM)(PARAMS) {
+WIDE_KERNEL void CAT(copy_wide_tiles_b, ELEM)(PARAMS) {
   BLOCK
   for (int row = m0; row < m1; row += 16) {
     for (int col = n0; col < n1; col += 16) {

@@ -8,6 +8,7 @@
 // Macros: ELEM element size in bytes: 1, 2, 4 (default) or 8.
 // Launch: global (ceil(picks / block), batch * outer, 1), local (1, 1, 1).
 // Limits: indices fit int. Numerics: none. Source: own.
+#include "common/wide.clh"
 
 #ifndef ELEM
 #define ELEM 4
@@ -26,10 +27,10 @@ typedef ulong T;
 #define CAT2(a, b) a##b
 #define CAT(a, b) CAT2(a, b)
 
-__kernel void CAT(gather_wide_b, ELEM)(__global const T* restrict src, __global const int* restrict index,
-                                       __global T* restrict dst, const int src_offset, const int index_offset,
-                                       const int dst_offset, const int outer, const int axis, const int inner,
-                                       const int picks, const int block, const int is_long) {
+WIDE_KERNEL void CAT(gather_wide_b, ELEM)(__global const T* restrict src, __global const int* restrict index,
+                                          __global T* restrict dst, const int src_offset, const int index_offset,
+                                          const int dst_offset, const int outer, const int axis, const int inner,
+                                          const int picks, const int block, const int is_long) {
   const int row = (int)get_global_id(1);
   const int batch = row / outer;
   const int first = (int)get_global_id(0) * block;

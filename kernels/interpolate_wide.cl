@@ -10,12 +10,7 @@
 // indices fit int; reads up to VEC - 1 elements past the end of src (never used). Numerics: sums in float, along a row
 // of taps first; taps of weight 0 are not read. Source: own.
 #include "common/vector.clh"
-
-static void store_first(vec value, const int count, __global float* d) {
-  float lanes[VEC];
-  vec_store(value, lanes);
-  for (int i = 0; i < count; ++i) d[i] = lanes[i];
-}
+#include "common/wide.clh"
 
 // Sums the taps at a channel; LOAD reads a value or a vector of channels.
 #define SUM_TAPS(TYPE, LOAD)                                                       \
@@ -36,13 +31,13 @@ static void store_first(vec value, const int count, __global float* d) {
 
 #define LOAD_ONE(p) (*(p))
 
-__kernel void interpolate_wide_f32(__global const float* restrict src, __global float* restrict dst,
-                                   __global const int* restrict index, __global const float* restrict weight,
-                                   const int src_offset, const int dst_offset, const int c, const int c_block,
-                                   const int od, const int oh, const int ow, const int td, const int th, const int tw,
-                                   const int src_n, const int src_d, const int src_h, const int src_w, const int src_c,
-                                   const int dst_n, const int dst_d, const int dst_h, const int dst_w,
-                                   const int dst_c) {
+WIDE_KERNEL void interpolate_wide_f32(__global const float* restrict src, __global float* restrict dst,
+                                      __global const int* restrict index, __global const float* restrict weight,
+                                      const int src_offset, const int dst_offset, const int c, const int c_block,
+                                      const int od, const int oh, const int ow, const int td, const int th,
+                                      const int tw, const int src_n, const int src_d, const int src_h, const int src_w,
+                                      const int src_c, const int dst_n, const int dst_d, const int dst_h,
+                                      const int dst_w, const int dst_c) {
   const int c0 = (int)get_global_id(0) * c_block;
   const int c1 = min(c, c0 + c_block);
   const int y = (int)get_global_id(1);
@@ -68,11 +63,7 @@ __kernel void interpolate_wide_f32(__global const float* restrict src, __global 
     }
     for (int ch = c0; ch < c1; ch += VEC) {
       SUM_TAPS(vec, vec_load)
-      if (ch + VEC <= c1) {
-        vec_store(sum, d + ch);
-      } else {
-        store_first(sum, c1 - ch, d + ch);
-      }
+      vec_store_lanes(sum, d + ch, c1 - ch);
     }
   }
 }

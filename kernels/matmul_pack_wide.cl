@@ -12,14 +12,15 @@
 // numerics copies
 // source   own
 #include "common/vector.clh"
+#include "common/wide.clh"
 
 #ifndef TILE_N
 #define TILE_N 2
 #endif
 
-__kernel void matmul_pack_wide_f32(__global const float* restrict src, __global float* restrict dst, int src_offset,
-                                   int dst_offset, int K, int N, int src_k, int src_n, int src_batch, int dst_batch,
-                                   int rows_per_item) {
+WIDE_KERNEL void matmul_pack_wide_f32(__global const float* restrict src, __global float* restrict dst, int src_offset,
+                                      int dst_offset, int K, int N, int src_k, int src_n, int src_batch, int dst_batch,
+                                      int rows_per_item) {
   src += src_offset + get_global_id(2) * src_batch;
   dst += dst_offset + get_global_id(2) * dst_batch;
   const int vectors = (N + VEC - 1) / VEC;

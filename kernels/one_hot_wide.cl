@@ -6,6 +6,7 @@
 // off_offset, dst_offset, depth, inner, is_long, is_normalizing (negative indices count from depth).
 // Macros: ELEM element size in bytes: 1, 2, 4 (default) or 8.
 // Launch: global (outer, 1, 1), local (1, 1, 1). Limits: none. Numerics: none. Source: own.
+#include "common/wide.clh"
 
 #ifndef ELEM
 #define ELEM 4
@@ -24,11 +25,11 @@ typedef ulong T;
 #define CAT2(a, b) a##b
 #define CAT(a, b) CAT2(a, b)
 
-__kernel void CAT(one_hot_wide_b, ELEM)(__global const int* restrict index, __global const T* restrict on,
-                                        __global const T* restrict off, __global T* restrict dst,
-                                        const int index_offset, const int on_offset, const int off_offset,
-                                        const int dst_offset, const int depth, const int inner, const int is_long,
-                                        const int is_normalizing) {
+WIDE_KERNEL void CAT(one_hot_wide_b, ELEM)(__global const int* restrict index, __global const T* restrict on,
+                                           __global const T* restrict off, __global T* restrict dst,
+                                           const int index_offset, const int on_offset, const int off_offset,
+                                           const int dst_offset, const int depth, const int inner, const int is_long,
+                                           const int is_normalizing) {
   const int outer = (int)get_global_id(0);
   const T on_value = on[on_offset];
   const T off_value = off[off_offset];

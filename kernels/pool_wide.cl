@@ -8,12 +8,17 @@
 // int: src_offset, dst_offset, c (channels), c_block (channels of one work-item), od, oh, ow (output sizes), dilation
 // d, h, w, strides of src n, d, h, w, strides of dst n, d, h, w. pool_wide_index_*: dst holds indices, and five more
 // int: what a step along n, c, d, h, w adds to an index.
-// Macros: VEC lanes of a vector: 16 (default), 8, 4.
-// Launch: global (ceil(c / c_block), oh, n * od), local (1, 1, 1); a work-item makes one output row.
-// Limits: indices fit int; reads up to VEC - 1 elements past the end of src (never used).
-// Numerics: maxima keep NaN and the first of equal values; a window with count 0 gives -FLT_MAX, index 0, average 0.
-// Sums in float: along a row first, then over rows. Source: own.
+// Macros: VEC lanes of a vector: 16 (default), 8, 4; FORM 0 (default) maximum, 1 average, 2 index of the maximum:
+// programs of their own, since a network seldom needs all. Launch: global (ceil(c / c_block), oh, n * od), local (1, 1,
+// 1); a work-item makes one output row. Limits: indices fit int; reads up to VEC - 1 elements past the end of src
+// (never used). Numerics: maxima keep NaN and the first of equal values; a window with count 0 gives -FLT_MAX, index 0,
+// average 0. Sums in float: along a row first, then over rows. Source: own.
 #include "common/vector.clh"
+#include "common/wide.clh"
+
+#ifndef FORM
+#define FORM 0
+#endif
 
 #define PARAMS(T)                                                                                             \
   __global const float *restrict src, __global T *restrict dst, __global const int *restrict table,           \
@@ -42,21 +47,9 @@
   const int count_w = window_w[1];                          \
   __global const float* corner = plane + window_w[0] * src_w;
 
-static void store_first(vec value, const int count, __global float* d) {
-  float lanes[VEC];
-  vec_store(value, lanes);
-  for (int i = 0; i < count; ++i) d[i] = lanes[i];
-}
+#if FORM == 0
 
-// Stores the vector of channels at ch, of which those from c1 on do not exist.
-#define STORE_CHANNELS(value, d, ch)       \
-  if (ch + VEC <= c1) {                    \
-    vec_store(value, (d) + ch);            \
-  } else {                                 \
-    store_first(value, c1 - ch, (d) + ch); \
-  }
-
-__kernel void pool_wide_max_f32(PARAMS(float)) {
+WIDE_KERNEL void pool_wide_max_f32(PARAMS(float)) {
   ROW(float)
   for (int x = 0; x < ow; ++x) {
     WINDOW
@@ -73,12 +66,14 @@ __kernel void pool_wide_max_f32(PARAMS(float)) {
           }
         }
       }
-      STORE_CHANNELS(best, row + x * dst_w, ch)
+      vec_store_lanes(best, row + x * dst_w + ch, c1 - ch);
     }
   }
 }
 
-__kernel void pool_wide_avg_f32(PARAMS(float)) {
+#elif FORM == 1
+
+WIDE_KERNEL void pool_wide_avg_f32(PARAMS(float)) {
   ROW(float)
   for (int x = 0; x < ow; ++x) {
     WINDOW
@@ -94,37 +89,41 @@ __kernel void pool_wide_avg_f32(PARAMS(float)) {
         }
       }
       const vec mean = sum / divisor;
-      STORE_CHANNELS(mean, row + x * dst_w, ch)
+      vec_store_lanes(mean, row + x * dst_w + ch, c1 - ch);
     }
   }
 }
 
-#define INDEX_KERNEL(NAME, T)                                                                             \
-  __kernel void NAME(PARAMS(T), const int step_n, const int step_c, const int step_d, const int step_h,   \
-                     const int step_w) {                                                                  \
-    ROW(T)                                                                                                \
-    for (int x = 0; x < ow; ++x) {                                                                        \
-      WINDOW                                                                                              \
-      const int origin = n * step_n + window_d[0] * step_d + window_h[0] * step_h + window_w[0] * step_w; \
-      for (int ch = c0; ch < c1; ++ch) {                                                                  \
-        float best = 0.0f;                                                                                \
-        int place = -1;                                                                                   \
-        for (int i = 0; i < count_d; ++i) {                                                               \
-          for (int j = 0; j < count_h; ++j) {                                                             \
-            for (int k = 0; k < count_w; ++k) {                                                           \
-              const int di = i * dilation_d, dj = j * dilation_h, dk = k * dilation_w;                    \
-              const float value = corner[di * src_d + dj * src_h + dk * src_w + ch];                      \
-              if (place < 0 || value > best || (value != value && best == best)) {                        \
-                best = value;                                                                             \
-                place = origin + ch * step_c + di * step_d + dj * step_h + dk * step_w;                   \
-              }                                                                                           \
-            }                                                                                             \
-          }                                                                                               \
-        }                                                                                                 \
-        row[x * dst_w + ch] = (T)max(place, 0);                                                           \
-      }                                                                                                   \
-    }                                                                                                     \
+#else
+
+#define INDEX_KERNEL(NAME, T)                                                                              \
+  WIDE_KERNEL void NAME(PARAMS(T), const int step_n, const int step_c, const int step_d, const int step_h, \
+                        const int step_w) {                                                                \
+    ROW(T)                                                                                                 \
+    for (int x = 0; x < ow; ++x) {                                                                         \
+      WINDOW                                                                                               \
+      const int origin = n * step_n + window_d[0] * step_d + window_h[0] * step_h + window_w[0] * step_w;  \
+      for (int ch = c0; ch < c1; ++ch) {                                                                   \
+        float best = 0.0f;                                                                                 \
+        int place = -1;                                                                                    \
+        for (int i = 0; i < count_d; ++i) {                                                                \
+          for (int j = 0; j < count_h; ++j) {                                                              \
+            for (int k = 0; k < count_w; ++k) {                                                            \
+              const int di = i * dilation_d, dj = j * dilation_h, dk = k * dilation_w;                     \
+              const float value = corner[di * src_d + dj * src_h + dk * src_w + ch];                       \
+              if (place < 0 || value > best || (value != value && best == best)) {                         \
+                best = value;                                                                              \
+                place = origin + ch * step_c + di * step_d + dj * step_h + dk * step_w;                    \
+              }                                                                                            \
+            }                                                                                              \
+          }                                                                                                \
+        }                                                                                                  \
+        row[x * dst_w + ch] = (T)max(place, 0);                                                            \
+      }                                                                                                    \
+    }                                                                                                      \
   }
 
 INDEX_KERNEL(pool_wide_index_i32, int)
 INDEX_KERNEL(pool_wide_index_i64, long)
+
+#endif

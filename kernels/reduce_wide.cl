@@ -8,6 +8,7 @@
 // Limits: indices fit int; reads up to a vector past the end of a row.
 // Numerics: f32 in 4 * VEC (rows) or 4 (columns) partial results; NaN stays NaN. Source: own.
 #include "common/axis.clh"
+#include "common/wide.clh"
 
 #define MAX 1
 #define MIN 2
@@ -44,7 +45,7 @@ static inline vec step(const vec a, const vec v, const int code) {
   return join(a, code == L1 ? fabs(v) : (code == L2 ? v * v : v), code);
 }
 
-static inline float join_lanes(vec v, const int code) {
+OUTLINED float join_lanes(vec v, const int code) {
   float lanes[2 * VEC];
   vec_store((vec)0.0f, lanes + VEC);
   for (int h = VEC / 2; h > 0; h /= 2) {
@@ -70,7 +71,7 @@ static inline float join_lanes(vec v, const int code) {
     }                                         \
     break;
 
-__kernel void reduce_wide_rows_f32(PARAMS) {
+WIDE_KERNEL void reduce_wide_rows_f32(PARAMS) {
   const float first = first_value(code);
   OPAQUE(op, code)
   OPAQUE(stride, src_m2)
@@ -109,7 +110,7 @@ __kernel void reduce_wide_rows_f32(PARAMS) {
     }                                        \
     break;
 
-__kernel void reduce_wide_cols_f32(PARAMS) {
+WIDE_KERNEL void reduce_wide_cols_f32(PARAMS) {
   const float first = first_value(code);
   OPAQUE(op, code)
   OPAQUE(stride, src_n) OPAQUE(to_step, dst_n) WALK_BEGIN for (int i = 0; i < count; i += VEC) {

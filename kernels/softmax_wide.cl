@@ -9,14 +9,15 @@
 // Limits: indices fit int; reads up to a vector past the end of a row.
 // Numerics: f32; NaN, or infinity as the maximum, makes the whole row NaN. Source: own.
 #include "common/axis.clh"
+#include "common/wide.clh"
 
 #define PARAMS                                                                                               \
   __global float *dst, __global const float *src, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src), const int m, \
       const int src_m, const int dst_m, const int is_log
 
 #if FORM == 0
-static inline void softmax_row(__global const float* from, __global float* to, const int m, const int src_m,
-                               const int dst_m, const int is_log) {
+OUTLINED void softmax_row(__global const float* from, __global float* to, const int m, const int src_m, const int dst_m,
+                          const int is_log) {
   OPAQUE(from_step, src_m)
   OPAQUE(to_step, dst_m)
   OPAQUE(wants_log, is_log)
@@ -42,7 +43,7 @@ static inline void softmax_row(__global const float* from, __global float* to, c
   }
 }
 
-__kernel void softmax_wide_rows_f32(PARAMS) {
+WIDE_KERNEL void softmax_wide_rows_f32(PARAMS) {
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
     softmax_row(src + WALK_AT(src) + i * src_n, dst + WALK_AT(dst) + i * dst_n, m, src_m, dst_m, is_log);
@@ -52,30 +53,34 @@ __kernel void softmax_wide_rows_f32(PARAMS) {
 
 #else
 
-__kernel void softmax_wide_cols_f32(PARAMS) {
+// The first `left` of VEC neighbouring columns.
+OUTLINED void softmax_columns(__global const float* from, __global float* to, const int m, const int src_m,
+                              const int dst_m, const int src_n, const int dst_n, const int left, const int is_log) {
   OPAQUE(from_step, src_n)
   OPAQUE(to_step, dst_n)
   OPAQUE(wants_log, is_log)
+  vec top = (vec)(-INFINITY);
+  for (int j = 0; j < m; ++j) top = max_nan(top, gather(from + j * src_m, from_step, left));
+  vec sum = (vec)0.0f;
+  for (int j = 0; j < m; ++j) {
+    const vec v = gather(from + j * src_m, from_step, left) - top;
+    const vec e = exp(v);
+    sum += e;
+    scatter(wants_log ? v : e, to + j * dst_m, to_step, left);
+  }
+  const vec scale = wants_log ? (vec)1.0f : 1.0f / sum;
+  const vec shift = wants_log ? -log(sum) : (vec)0.0f;
+  for (int j = 0; j < m; ++j) {
+    const vec v = gather(to + j * dst_m, to_step, left);
+    scatter(v * scale + shift, to + j * dst_m, to_step, left);
+  }
+}
+
+WIDE_KERNEL void softmax_wide_cols_f32(PARAMS) {
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
-    const int left = count - i;
-    __global const float* from = src + WALK_AT(src) + i * src_n;
-    __global float* to = dst + WALK_AT(dst) + i * dst_n;
-    vec top = (vec)(-INFINITY);
-    for (int j = 0; j < m; ++j) top = max_nan(top, gather(from + j * src_m, from_step, left));
-    vec sum = (vec)0.0f;
-    for (int j = 0; j < m; ++j) {
-      const vec v = gather(from + j * src_m, from_step, left) - top;
-      const vec e = exp(v);
-      sum += e;
-      scatter(wants_log ? v : e, to + j * dst_m, to_step, left);
-    }
-    const vec scale = wants_log ? (vec)1.0f : 1.0f / sum;
-    const vec shift = wants_log ? -log(sum) : (vec)0.0f;
-    for (int j = 0; j < m; ++j) {
-      const vec v = gather(to + j * dst_m, to_step, left);
-      scatter(v * scale + shift, to + j * dst_m, to_step, left);
-    }
+    softmax_columns(src + WALK_AT(src) + i * src_n, dst + WALK_AT(dst) + i * dst_n, m, src_m, dst_m, src_n, dst_n,
+                    count - i, is_log);
   }
   WALK_END
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "ops/elementwise.hpp"
 #include "ops/pool.hpp"
 #include "ops/strided.hpp"
 
@@ -14,14 +15,13 @@ constexpr std::size_t kSpatialDims = 3;    // the kernel's D, H, W; missing ones
 constexpr std::int64_t kItemsWanted = 16;  // work-items below which channels are shared out too
 constexpr int kVectorWidths[] = {16, 8, 4};
 
-std::string vec_macro(int width) { return "VEC=" + std::to_string(width); }
-
 KernelInstance value_instance(PoolKind kind, int width) {
-  return {"pool_wide.cl", vec_macro(width), kind == PoolKind::kMax ? "pool_wide_max_f32" : "pool_wide_avg_f32"};
+  return kind == PoolKind::kMax ? vector_instance("pool_wide", "FORM=0", width, "pool_wide_max_f32")
+                                : vector_instance("pool_wide", "FORM=1", width, "pool_wide_avg_f32");
 }
 
 KernelInstance index_instance(ElementType type, int width) {
-  return {"pool_wide.cl", vec_macro(width), "pool_wide_index_" + dtype_suffix(type)};
+  return vector_instance("pool_wide", "FORM=2", width, "pool_wide_index_" + dtype_suffix(type));
 }
 
 // The widest form that suits the device and that it offers.

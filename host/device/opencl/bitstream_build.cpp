@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/bitstream_build.hpp"
 
-#include <cstdlib>
 #include <ctime>
 #include <map>
-#include <optional>
 #include <random>
 
 #include "device/opencl/cl_error.hpp"
@@ -17,31 +15,6 @@ namespace headrace {
 namespace {
 
 constexpr const char* kTool = "headrace 0.1.0";
-
-// Makes PoCL put machine code for work-groups of one item into the binaries that it gives out while this lives.
-// Without it a binary holds such code only for kernels that ran, and running arbitrary kernels with arguments that we
-// make up could crash. Wide kernels use no other work-group. PoCL reads the variable at each request for a binary;
-// other runtimes ignore it. `bitstream build` is the only user, so no other thread is reading the environment.
-class PoclMachineCode {
- public:
-  PoclMachineCode() {
-    if (const char* old = std::getenv(kVariable)) old_ = old;
-    ::setenv(kVariable, "1-1-1-goffs0-smallgrid", 1);
-  }
-  PoclMachineCode(const PoclMachineCode&) = delete;
-  PoclMachineCode& operator=(const PoclMachineCode&) = delete;
-  ~PoclMachineCode() {
-    if (old_) {
-      ::setenv(kVariable, old_->c_str(), 1);
-    } else {
-      ::unsetenv(kVariable);
-    }
-  }
-
- private:
-  static constexpr const char* kVariable = "POCL_BINARY_SPECIALIZE_WG";
-  std::optional<std::string> old_;
-};
 
 std::string make_uuid() {
   // Version 4: random but for the version and variant digits.
@@ -124,7 +97,6 @@ Bitstream build_bitstream(std::string_view device, const Recipe& recipe, std::sp
                       .operators = selection.operators,
                       .target = {context.info().platform, context.info().description, context.info().driver},
                       .programs = {}};
-  const PoclMachineCode machine_code;
   const int total = static_cast<int>(programs.size());
   int done = 0;
   for (const auto& [key, instances] : programs) {

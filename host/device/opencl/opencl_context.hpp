@@ -34,6 +34,9 @@ class OpenClContext {
   const std::array<std::size_t, 3>& max_work_item_sizes() const { return max_work_item_sizes_; }
   // Whether kernels run in the host's memory, so that aligned host memory can be used in place.
   bool shares_host_memory() const { return shares_host_memory_; }
+  // Whether the runtime makes machine code at a kernel's first launch (PoCL), not when the program is built. Such a
+  // program's binary, made at once, spares it doing so again for the cache.
+  bool compiles_at_launch() const { return info_.platform == kPoclPlatform; }
   // "-cl-std=CL1.2" or, on older devices, nothing.
   std::string_view language_option() const { return language_option_; }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 #include "device/opencl/cl_error.hpp"
 #include "device/opencl/cl_handle.hpp"
@@ -11,7 +12,12 @@ namespace headrace {
 namespace {
 
 constexpr cl_int kNoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR
-constexpr std::string_view kPoclPlatform = "Portable Computing Language";
+
+// PoCL compiles a kernel once in a general form, for binaries, and once more for each work-group size that it meets.
+// Wide kernels state their size, so the general form is as good and compiling twice is waste: half of a cold start.
+// PoCL reads the variable at each launch; it is set before main, while no other thread can be reading the environment.
+// A user's own value stays.
+[[gnu::constructor]] void run_general_form_on_pocl() { ::setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0); }
 
 DeviceType device_type(cl_device_id device) {
   const auto bits = device_value<cl_device_type>(device, CL_DEVICE_TYPE);

@@ -13,6 +13,9 @@
 
 namespace headrace {
 
+// PoCL's platform name.
+inline constexpr std::string_view kPoclPlatform = "Portable Computing Language";
+
 // One device, or (empty info.name) a platform that could not be used and why.
 struct OpenClDeviceEntry {
   DeviceInfo info;

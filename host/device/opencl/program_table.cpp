@@ -121,19 +121,6 @@ ProgramTable::ProgramTable(std::shared_ptr<const OpenClContext> context, std::sh
       cache_(std::move(cache)),
       bitstream_(std::move(bitstream)) {}
 
-ProgramTable::~ProgramTable() {
-  if (!cache_->is_on()) return;
-  for (const auto& [key, loaded] : from_source_) {
-    if (loaded->origin != "source") continue;
-    try {
-      const std::string bytes = program_binary(loaded->program.get());
-      if (!bytes.empty()) cache_->store(loaded->cache_key, bytes);
-    } catch (const std::exception& problem) {
-      log(LogLevel::kDebug, "cache", "program " + key + " is not kept: " + problem.what());
-    }
-  }
-}
-
 std::shared_ptr<const LoadedProgram> ProgramTable::get(const KernelInstance& instance) {
   const std::string key = instance.program_key();
   const std::lock_guard lock(mutex_);
@@ -165,8 +152,8 @@ std::shared_ptr<const LoadedProgram> ProgramTable::load_or_build(const KernelIns
   const KernelSource& source = sources_->at(instance.file);
   const std::string options = build_options(*context_, instance.macros);
   auto loaded = std::make_shared<LoadedProgram>();
-  loaded->cache_key = make_key(*context_, source, options);
-  if (const auto bytes = cache_->find(loaded->cache_key)) {
+  const ProgramCacheKey cache_key = make_key(*context_, source, options);
+  if (const auto bytes = cache_->find(cache_key)) {
     cl_int code = CL_SUCCESS;
     loaded->program = load_binary(*context_, *bytes, &code);
     loaded->origin = "cache";
@@ -178,9 +165,25 @@ std::shared_ptr<const LoadedProgram> ProgramTable::load_or_build(const KernelIns
   } else {
     log(LogLevel::kInfo, "cache", "miss," + instance.program_key());
   }
-  loaded->program = build_from_source(*context_, source.text, options, "program " + instance.program_key());
+  loaded->program = build_and_store(source, options, instance.program_key(), cache_key);
   loaded->origin = "source";
   return loaded;
+}
+
+ClProgram ProgramTable::build_and_store(const KernelSource& source, const std::string& options, const std::string& key,
+                                        const ProgramCacheKey& cache_key) const {
+  ClProgram program = build_from_source(*context_, source.text, options, "program " + key);
+  if (!cache_->is_on() && !context_->compiles_at_launch()) return program;
+  const std::string bytes = program_binary(program.get());
+  if (bytes.empty()) {
+    log(LogLevel::kDebug, "cache", "program " + key + " is not kept: the runtime gives no binary");
+    return program;
+  }
+  cache_->store(cache_key, bytes);
+  if (!context_->compiles_at_launch()) return program;
+  cl_int code = CL_SUCCESS;
+  ClProgram compiled = load_binary(*context_, bytes, &code);
+  return compiled ? std::move(compiled) : std::move(program);
 }
 
 }  // namespace headrace

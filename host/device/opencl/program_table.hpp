@@ -18,7 +18,6 @@ namespace headrace {
 struct LoadedProgram {
   ClProgram program;
   std::string origin;  // "bitstream NAME", "cache", "source"
-  ProgramCacheKey cache_key;
 };
 
 // Thread-safe; builds are one after the other, as the runtimes do it anyway.
@@ -29,8 +28,7 @@ class ProgramTable {
                std::shared_ptr<const ProgramCache> cache, std::shared_ptr<const Bitstream> bitstream);
   ProgramTable(const ProgramTable&) = delete;
   ProgramTable& operator=(const ProgramTable&) = delete;
-  // Stores what was built from source. So late, because a PoCL binary holds machine code only for kernels that ran.
-  ~ProgramTable();
+  ~ProgramTable() = default;
 
   // Returns the program that holds the instance, building it at first use. Throws kBuild with the compiler's log.
   std::shared_ptr<const LoadedProgram> get(const KernelInstance& instance);
@@ -38,6 +36,8 @@ class ProgramTable {
  private:
   std::shared_ptr<const LoadedProgram> load_from_bitstream(const KernelInstance& instance) const;
   std::shared_ptr<const LoadedProgram> load_or_build(const KernelInstance& instance) const;
+  ClProgram build_and_store(const KernelSource& source, const std::string& options, const std::string& key,
+                            const ProgramCacheKey& cache_key) const;
 
   std::shared_ptr<const OpenClContext> context_;
   std::shared_ptr<const KernelSources> sources_;
