@@ -14,41 +14,13 @@
 // source   own
 #define VEC 1
 #include "common/activation.clh"
+#include "common/conv.clh"
 
 #ifndef SIDE
 #define SIDE 16
 #endif
 #define BLOCK (4 * SIDE)
 #define DEPTH 16  // elements of K in local memory at a time
-
-// The shape of a convolution: the kernel's arguments of the same names.
-typedef struct {
-  int IC, OD, OH, OW, ID, IH, IW, KH, KW;
-  int SD, SH, SW, DD, DH, DW, PD, PH, PW, UD, UH, UW;
-  int src_n, src_d, src_h, src_w, src_c;
-} shape_t;
-
-// Output pixel (n, d, h, w).
-typedef struct {
-  int n, d, h, w;
-} pixel_t;
-
-static inline pixel_t pixel_at(int index, int OD, int OH, int OW) {
-  pixel_t p;
-  p.w = index % OW;
-  index /= OW;
-  p.h = index % OH;
-  index /= OH;
-  p.d = index % OD;
-  p.n = index / OD;
-  return p;
-}
-
-// The source index for position t of a source stretched by `up`, or -1 where there is none.
-static inline int source_index(int t, int up, int size) {
-  if (t < 0 || t % up != 0 || t / up >= size) return -1;
-  return t / up;
-}
 
 // What pixel p multiplies with row k of the weights.
 static inline float source_at(const __global float* src, pixel_t p, int k, const shape_t* s) {
@@ -73,7 +45,7 @@ __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void conv_tile_f32
     float beta) {
   __local float a[DEPTH][BLOCK];
   __local float b[DEPTH][BLOCK];
-  const shape_t s = {IC, OD, OH, OW, ID, IH, IW, KH, KW,    SD,    SH,    SW,    DD,
+  const shape_t s = {IC, OD, OH, OW, ID, IH, IW, KD, KH,    KW,    SD,    SH,    SW,   DD,
                      DH, DW, PD, PH, PW, UD, UH, UW, src_n, src_d, src_h, src_w, src_c};
   const int g = get_global_id(2);
   src += src_offset + g * src_g;

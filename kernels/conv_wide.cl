@@ -26,6 +26,7 @@
 // numerics f32 sums in order of K, in parts of KC; a part's sum goes through dst in f32
 // source   own
 #include "common/activation.clh"
+#include "common/conv.clh"
 #include "common/wide.clh"
 
 #ifndef TILE_M
@@ -41,49 +42,6 @@
 // Rows of the panel are a constant distance apart, so that the sums address them by displacement. The extra vector
 // takes what copies by whole vectors write past a row's end.
 #define ROW (KC + 16)
-
-// The shape of a convolution: the kernel's arguments of the same names.
-typedef struct {
-  int IC, OD, OH, OW, ID, IH, IW, KD, KH, KW;
-  int SD, SH, SW, DD, DH, DW, PD, PH, PW, UD, UH, UW;
-  int src_n, src_d, src_h, src_w, src_c;
-} shape_t;
-
-// Output pixel (n, od, oh, ow).
-typedef struct {
-  int n, d, h, w;
-} pixel_t;
-
-static inline pixel_t pixel_at(int index, int OD, int OH, int OW) {
-  pixel_t p;
-  p.w = index % OW;
-  index /= OW;
-  p.h = index % OH;
-  index /= OH;
-  p.d = index % OD;
-  p.n = index / OD;
-  return p;
-}
-
-static inline pixel_t next_pixel(pixel_t p, int OD, int OH, int OW) {
-  if (++p.w < OW) return p;
-  p.w = 0;
-  if (++p.h < OH) return p;
-  p.h = 0;
-  if (++p.d < OD) return p;
-  p.d = 0;
-  ++p.n;
-  return p;
-}
-
-// The source index for position t of a source stretched by `up`, or -1 where there is none.
-static inline int source_index(int t, int up, int size) {
-  if (up != 1) {
-    if (t < 0 || t % up != 0) return -1;
-    t /= up;
-  }
-  return t >= 0 && t < size ? t : -1;
-}
 
 static inline void copy_floats(float* to, const __global float* from, int begin, int end, int step) {
   if (step == 1) {

@@ -10,32 +10,8 @@
 // Limits: src and dst areas do not overlap; indices fit int; copy_wide_tiles_* need src_m = 1 and dst_n = 1, and read
 // up to 15 elements past the end of a row (never used).
 // Numerics: none. Source: own; the tile is turned by four perfect shuffles of 16 vectors.
+#include "common/element.clh"
 #include "common/wide.clh"
-
-#ifndef ELEM
-#define ELEM 4
-#endif
-
-#if ELEM == 1
-typedef uchar T;
-typedef uchar4 T4;
-typedef uchar16 T16;
-#elif ELEM == 2
-typedef ushort T;
-typedef ushort4 T4;
-typedef ushort16 T16;
-#elif ELEM == 4
-typedef uint T;
-typedef uint4 T4;
-typedef uint16 T16;
-#else
-typedef ulong T;
-typedef ulong4 T4;
-typedef ulong16 T16;
-#endif
-
-#define CAT2(a, b) a##b
-#define CAT(a, b) CAT2(a, b)
 
 #define PARAMS                                                                                                       \
   __global const T *restrict src, __global T *restrict dst, const int src_offset, const int dst_offset, const int m, \

@@ -8,24 +8,8 @@
 // Macros: ELEM element size in bytes: 1, 2, 4 (default) or 8.
 // Launch: global (ceil(picks / block), batch * outer, 1), local (1, 1, 1).
 // Limits: indices fit int. Numerics: none. Source: own.
+#include "common/element.clh"
 #include "common/wide.clh"
-
-#ifndef ELEM
-#define ELEM 4
-#endif
-
-#if ELEM == 1
-typedef uchar T;
-#elif ELEM == 2
-typedef ushort T;
-#elif ELEM == 4
-typedef uint T;
-#else
-typedef ulong T;
-#endif
-
-#define CAT2(a, b) a##b
-#define CAT(a, b) CAT2(a, b)
 
 WIDE_KERNEL void CAT(gather_wide_b, ELEM)(__global const T* restrict src, __global const int* restrict index,
                                           __global T* restrict dst, const int src_offset, const int index_offset,

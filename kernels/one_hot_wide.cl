@@ -6,24 +6,8 @@
 // off_offset, dst_offset, depth, inner, is_long, is_normalizing (negative indices count from depth).
 // Macros: ELEM element size in bytes: 1, 2, 4 (default) or 8.
 // Launch: global (outer, 1, 1), local (1, 1, 1). Limits: none. Numerics: none. Source: own.
+#include "common/element.clh"
 #include "common/wide.clh"
-
-#ifndef ELEM
-#define ELEM 4
-#endif
-
-#if ELEM == 1
-typedef uchar T;
-#elif ELEM == 2
-typedef ushort T;
-#elif ELEM == 4
-typedef uint T;
-#else
-typedef ulong T;
-#endif
-
-#define CAT2(a, b) a##b
-#define CAT(a, b) CAT2(a, b)
 
 WIDE_KERNEL void CAT(one_hot_wide_b, ELEM)(__global const int* restrict index, __global const T* restrict on,
                                            __global const T* restrict off, __global T* restrict dst,

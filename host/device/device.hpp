@@ -93,6 +93,7 @@ struct SessionProfile {
   std::vector<StepProfile> steps;  // one per plan step
   double write_us = 0.0;           // inputs to the device
   double read_us = 0.0;            // outputs from the device
+  double enqueue_us = 0.0;         // start(), where the device works meanwhile; 0 where start() does the work
 };
 
 // One request's state on a device: queue, arena, kernel objects. One thread at a time.

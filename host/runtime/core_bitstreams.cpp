@@ -10,10 +10,6 @@
 namespace headrace {
 namespace {
 
-OpenClOptions opencl_options(const CoreOptions& options) {
-  return {options.cache_dir, options.state_dir, options.kernel_dir};
-}
-
 std::vector<OperatorKernels> all_operator_kernels() {
   std::vector<OperatorKernels> kernels;
   for (const OpDescriptor* op : all_ops()) {
@@ -27,14 +23,14 @@ std::vector<OperatorKernels> all_operator_kernels() {
 
 Core::ProgramReport Core::program(std::string_view device, const std::string& bitstream_path) const {
   const std::string name = impl_->devices.opencl_name(device);
-  const ProgramResult result = program_device(name, bitstream_path, opencl_options(impl_->devices.options()));
+  const ProgramResult result = program_device(name, bitstream_path, impl_->devices.opencl_options());
   impl_->devices.forget(name);
   return {result.device, result.bitstream, result.uuid, result.was_programmed, result.load_ms, result.kernels};
 }
 
 std::string Core::erase(std::string_view device) const {
   const std::string name = impl_->devices.opencl_name(device);
-  const std::string erased = erase_device(name, opencl_options(impl_->devices.options()));
+  const std::string erased = erase_device(name, impl_->devices.opencl_options());
   impl_->devices.forget(name);
   return erased;
 }
@@ -45,7 +41,7 @@ Core::BuildReport Core::build_bitstream(const std::string& recipe_path, std::str
   const Recipe recipe = read_recipe(recipe_path);
   const Bitstream bitstream =
       headrace::build_bitstream(impl_->devices.opencl_name(device), recipe, all_operator_kernels(),
-                                opencl_options(impl_->devices.options()), progress);
+                                impl_->devices.opencl_options(), progress);
   write_bitstream(bitstream, output_path);
   BuildReport report{output_path, bitstream.name, bitstream.uuid, 0, serialize_bitstream(bitstream).size(), 0.0};
   report.kernels = static_cast<int>(bitstream.instance_keys().size());

@@ -5,6 +5,7 @@
 
 #include "device/cpu/cpu_device.hpp"
 #include "device/opencl/opencl_device.hpp"
+#include "device/opencl/parallel_build.hpp"
 #include "device/opencl/program_device.hpp"
 
 namespace headrace {
@@ -67,6 +68,10 @@ std::vector<DeviceSummary> DeviceRegistry::list() const {
   return rows;
 }
 
+OpenClOptions DeviceRegistry::opencl_options() const {
+  return {options_.cache_dir, options_.state_dir, options_.kernel_dir, find_builder()};
+}
+
 std::shared_ptr<const Device> DeviceRegistry::open(const std::string& canonical) const {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<const Device>& device = devices_[canonical];
@@ -74,7 +79,7 @@ std::shared_ptr<const Device> DeviceRegistry::open(const std::string& canonical)
     if (canonical == "CPU") {
       device = std::make_shared<const CpuDevice>();
     } else {
-      device = make_opencl_device(canonical, {options_.cache_dir, options_.state_dir, options_.kernel_dir});
+      device = make_opencl_device(canonical, opencl_options());
     }
   }
   return device;

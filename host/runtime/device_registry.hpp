@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/opencl/opencl_device.hpp"
 #include "device/opencl/opencl_devices.hpp"
 #include "headrace/headrace.hpp"
 #include "runtime/device_string.hpp"
@@ -33,7 +34,7 @@ class DeviceRegistry {
   // Makes the next user of the device open it anew: what is programmed on it has changed.
   void forget(const std::string& canonical) const;
 
-  const CoreOptions& options() const { return options_; }
+  OpenClOptions opencl_options() const;
 
  private:
   const std::vector<OpenClDeviceEntry>& entries() const;

@@ -213,6 +213,12 @@ void InferRequest::Impl::add_profile(std::size_t index, double wall_us) {
     row.device_us = time_us;
     return row;
   };
+  if (session.enqueue_us > 0.0) {
+    LayerProfile enqueue = time_row("enqueue", 0.0);  // not in the sum: the device works meanwhile
+    enqueue.type = "Host";
+    enqueue.queue_us = session.enqueue_us;
+    add(std::move(enqueue));
+  }
   add(time_row("input transfer", session.write_us));
   for (std::size_t s = 0; s < session.steps.size(); ++s) {
     const PlanStep& step = subgraph.plan->steps[s];
@@ -226,7 +232,7 @@ void InferRequest::Impl::add_profile(std::size_t index, double wall_us) {
     add(std::move(row));
   }
   add(time_row("output transfer", session.read_us));
-  // What the devices' clocks do not see: enqueueing, gaps between kernels, waking up.
+  // What the device's clock does not see: gaps between kernels, waking up.
   LayerProfile rest = time_row("host overhead", wall_us - sum_us);
   rest.type = "Host";
   if (rest.device_us > 0.0) add(std::move(rest));

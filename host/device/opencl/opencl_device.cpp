@@ -54,8 +54,7 @@ class OpenClDevice final : public Device {
     if (context_ != nullptr) return;
     auto context = std::make_shared<const OpenClContext>(entry_, name_);
     bitstream_ = find_usable_bitstream();
-    programs_ = std::make_shared<ProgramTable>(context, std::make_shared<const KernelSources>(options_.kernel_dir),
-                                               std::make_shared<const ProgramCache>(options_.cache_dir), bitstream_);
+    programs_ = std::make_shared<ProgramTable>(context, options_, bitstream_);
     context_ = std::move(context);
   }
 

@@ -11,9 +11,10 @@
 namespace headrace {
 
 struct OpenClOptions {
-  std::string cache_dir;   // compiled programs; empty: none
-  std::string state_dir;   // what is programmed on which device; empty: none
-  std::string kernel_dir;  // kernels to read instead of the built-in texts; empty: built-in
+  std::string cache_dir{};   // compiled programs; empty: none
+  std::string state_dir{};   // what is programmed on which device; empty: none
+  std::string kernel_dir{};  // kernels to read instead of the built-in texts; empty: built-in
+  std::string builder{};     // program that compiles in processes of its own (find_builder()); empty: none
 };
 
 // Makes the device of that name, alias or part ("CL.0", "POCL", "POCL#0/2"). Opens it at the first caps() or load().

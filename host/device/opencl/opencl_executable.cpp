@@ -54,8 +54,17 @@ std::size_t kernel_work_group_limit(const LoadedPlan& loaded, std::size_t step) 
   return limit;
 }
 
+void build_ahead(const LoadedPlan& loaded) {
+  std::vector<KernelInstance> instances;
+  for (const PlanStep& step : loaded.plan->steps) {
+    if (const auto* launch = std::get_if<Launch>(&step.action)) instances.push_back(launch->instance);
+  }
+  loaded.programs->build_ahead(instances);
+}
+
 // Programs and limits for every step; a kernel used by many steps is looked at once.
 void load_programs(LoadedPlan& loaded) {
+  build_ahead(loaded);
   std::map<KernelInstance, std::size_t> limits;
   std::map<KernelInstance, std::size_t> args;
   for (std::size_t step = 0; step < loaded.plan->steps.size(); ++step) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/opencl_session.hpp"
 
+#include <chrono>
 #include <optional>
 
 #include "device/opencl/cl_error.hpp"
@@ -64,7 +65,9 @@ class OpenClSession final : public Session {
 
   void start() override {
     try {
+      const auto begin = std::chrono::steady_clock::now();
       enqueue_all();
+      enqueue_us_ = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     } catch (...) {
       // What was queued uses the caller's memory: let it end before the caller hears of the error.
       clFinish(queue_.get());
@@ -114,6 +117,7 @@ class OpenClSession final : public Session {
   std::vector<PortBinding> outputs_;
   std::vector<ClEvent> write_events_;
   std::vector<ClEvent> read_events_;
+  double enqueue_us_ = 0.0;
   SessionProfile profile_;
 };
 
@@ -331,6 +335,7 @@ void OpenClSession::finish() {
 
 void OpenClSession::read_profile() {
   SessionProfile profile;
+  profile.enqueue_us = enqueue_us_;
   for (const Step& step : steps_) {
     StepProfile figures;
     if (step.event) {

@@ -36,11 +36,15 @@ std::string ProgramCache::path_of(const ProgramCacheKey& key) const {
   return folder_ + "/" + sha256_hex(std::string(kMagic) + key.text()).substr(0, 32) + ".clbin";
 }
 
+bool ProgramCache::contains(const ProgramCacheKey& key) const {
+  std::error_code error;
+  return is_on() && std::filesystem::exists(path_of(key), error);
+}
+
 std::optional<std::string> ProgramCache::find(const ProgramCacheKey& key) const {
   if (!is_on()) return std::nullopt;
+  if (!contains(key)) return std::nullopt;
   const std::string path = path_of(key);
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
   try {
     std::string entry = read_file(path, kMaxEntryBytes);
     const std::string start = std::string(kMagic) + key.text();

@@ -30,6 +30,8 @@ class ProgramCache {
   bool is_on() const { return !folder_.empty(); }
   // Returns the stored bytes after a check of key and hash. A damaged entry is a miss; the first one is a warning.
   std::optional<std::string> find(const ProgramCacheKey& key) const;
+  // Whether there is an entry, good or damaged.
+  bool contains(const ProgramCacheKey& key) const;
   // Writes an entry in one step. A failure is a warning, once.
   void store(const ProgramCacheKey& key, std::string_view bytes) const noexcept;
   // The file of an entry, for messages and tests.

@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "device/opencl/bitstream_load.hpp"
 #include "device/opencl/cl_error.hpp"
+#include "device/opencl/parallel_build.hpp"
 
 namespace headrace {
 namespace {
@@ -52,6 +53,11 @@ ProgramCacheKey make_key(const OpenClContext& context, const KernelSource& sourc
 }
 
 }  // namespace
+
+KernelInstance instance_of(const std::string& program_key) {
+  const std::size_t bar = std::min(program_key.find('|'), program_key.size());
+  return {program_key.substr(0, bar), program_key.substr(std::min(bar + 1, program_key.size())), ""};
+}
 
 std::string build_options(const OpenClContext& context, std::string_view macros) {
   std::string options(context.language_option());
@@ -114,12 +120,53 @@ std::string program_binary(cl_program program) {
   return bytes;
 }
 
-ProgramTable::ProgramTable(std::shared_ptr<const OpenClContext> context, std::shared_ptr<const KernelSources> sources,
-                           std::shared_ptr<const ProgramCache> cache, std::shared_ptr<const Bitstream> bitstream)
+ProgramTable::ProgramTable(std::shared_ptr<const OpenClContext> context, OpenClOptions options,
+                           std::shared_ptr<const Bitstream> bitstream)
     : context_(std::move(context)),
-      sources_(std::move(sources)),
-      cache_(std::move(cache)),
+      options_(std::move(options)),
+      sources_(options_.kernel_dir),
+      cache_(options_.cache_dir),
       bitstream_(std::move(bitstream)) {}
+
+std::vector<std::string> ProgramTable::missing_programs(std::span<const KernelInstance> instances) const {
+  std::set<std::string> keys;
+  std::vector<std::string> missing;  // in order of first use
+  for (const KernelInstance& instance : instances) {
+    const std::string key = instance.program_key();
+    if (!keys.insert(key).second || from_source_.count(key) != 0) continue;
+    if (bitstream_ != nullptr && bitstream_->has(instance)) continue;
+    const std::string options = build_options(*context_, instance.macros);
+    if (!cache_.contains(make_key(*context_, sources_.at(instance.file), options))) missing.push_back(key);
+  }
+  return missing;
+}
+
+void ProgramTable::build_ahead(std::span<const KernelInstance> instances) {
+  if (!context_->compiles_at_launch() || options_.builder.empty() || !cache_.is_on()) return;
+  try {
+    std::vector<std::string> missing;
+    {
+      const std::lock_guard lock(mutex_);
+      missing = missing_programs(instances);
+    }
+    const std::size_t count = builder_count(missing.size());
+    if (count < 2) return;
+    // Programs go round, so that neighbours, which are often of one kind and cost the same, are shared out.
+    std::vector<std::vector<std::string>> shares(count);
+    for (std::size_t i = 0; i < missing.size(); ++i) shares[i % count].push_back(missing[i]);
+    const std::vector<std::string> own = std::move(shares.back());
+    shares.pop_back();
+    log(LogLevel::kInfo, "cache",
+        "compiling," + std::to_string(missing.size()) + " programs in " + std::to_string(count) + " processes");
+    build_in_processes(context_->name(), options_, shares, [&] {
+      for (const std::string& key : own) get(instance_of(key));
+    });
+    const std::lock_guard lock(mutex_);
+    for (const auto& keys : shares) built_ahead_.insert(keys.begin(), keys.end());
+  } catch (const std::exception& problem) {
+    log(LogLevel::kDebug, "cache", "building ahead stopped: " + std::string(problem.what()));
+  }
+}
 
 std::shared_ptr<const LoadedProgram> ProgramTable::get(const KernelInstance& instance) {
   const std::string key = instance.program_key();
@@ -149,14 +196,14 @@ std::shared_ptr<const LoadedProgram> ProgramTable::load_from_bitstream(const Ker
 }
 
 std::shared_ptr<const LoadedProgram> ProgramTable::load_or_build(const KernelInstance& instance) const {
-  const KernelSource& source = sources_->at(instance.file);
+  const KernelSource& source = sources_.at(instance.file);
   const std::string options = build_options(*context_, instance.macros);
   auto loaded = std::make_shared<LoadedProgram>();
   const ProgramCacheKey cache_key = make_key(*context_, source, options);
-  if (const auto bytes = cache_->find(cache_key)) {
+  if (const auto bytes = cache_.find(cache_key)) {
     cl_int code = CL_SUCCESS;
     loaded->program = load_binary(*context_, *bytes, &code);
-    loaded->origin = "cache";
+    loaded->origin = built_ahead_.count(instance.program_key()) != 0 ? "source" : "cache";
     log(LogLevel::kInfo, "cache", "hit," + instance.program_key());
     if (loaded->program) return loaded;
     log(LogLevel::kWarn, "cache",
@@ -173,13 +220,13 @@ std::shared_ptr<const LoadedProgram> ProgramTable::load_or_build(const KernelIns
 ClProgram ProgramTable::build_and_store(const KernelSource& source, const std::string& options, const std::string& key,
                                         const ProgramCacheKey& cache_key) const {
   ClProgram program = build_from_source(*context_, source.text, options, "program " + key);
-  if (!cache_->is_on() && !context_->compiles_at_launch()) return program;
+  if (!cache_.is_on() && !context_->compiles_at_launch()) return program;
   const std::string bytes = program_binary(program.get());
   if (bytes.empty()) {
     log(LogLevel::kDebug, "cache", "program " + key + " is not kept: the runtime gives no binary");
     return program;
   }
-  cache_->store(cache_key, bytes);
+  cache_.store(cache_key, bytes);
   if (!context_->compiles_at_launch()) return program;
   cl_int code = CL_SUCCESS;
   ClProgram compiled = load_binary(*context_, bytes, &code);

@@ -62,7 +62,8 @@ struct LayerPlacement {
   std::vector<Refusal> refusals;  // earlier devices in the list, in order
 };
 
-// One row of -pc.
+// One row of -pc. Per subgraph: enqueue (OpenCL only; no time of its own: the device works meanwhile), input transfer,
+// the layers, output transfer, host overhead (gaps between kernels, waking up): the times add up to the wall time.
 struct LayerProfile {
   std::string layer;  // "subgraph0: conv1", or a transfer: "subgraph0: input transfer"
   std::string type;
@@ -70,7 +71,7 @@ struct LayerProfile {
   std::string kernel;
   std::string origin;  // "bitstream NAME", "cache", "source", "host"
   double device_us = 0.0;
-  double queue_us = 0.0;
+  double queue_us = 0.0;  // from enqueueing to the start; of the row "enqueue": the time to enqueue the whole subgraph
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
 };
