@@ -39,9 +39,8 @@ Core::BuildReport Core::build_bitstream(const std::string& recipe_path, std::str
                                         const std::string& output_path, const Progress& progress) const {
   const auto begin = std::chrono::steady_clock::now();
   const Recipe recipe = read_recipe(recipe_path);
-  const Bitstream bitstream =
-      headrace::build_bitstream(impl_->devices.opencl_name(device), recipe, all_operator_kernels(),
-                                impl_->devices.opencl_options(), progress);
+  const Bitstream bitstream = headrace::build_bitstream(
+      impl_->devices.opencl_name(device), recipe, all_operator_kernels(), impl_->devices.opencl_options(), progress);
   write_bitstream(bitstream, output_path);
   BuildReport report{output_path, bitstream.name, bitstream.uuid, 0, serialize_bitstream(bitstream).size(), 0.0};
   report.kernels = static_cast<int>(bitstream.instance_keys().size());
