@@ -61,6 +61,7 @@ struct RunOptions {
   ModelOptions model;
   std::vector<std::string> inputs;  // NAME=FILE.npy or FILE.npy
   std::string output_folder;
+  int threads = 0;  // of the CPU device, 0: all cores
   bool is_profiling = false;
   bool is_json = false;
 };
@@ -71,6 +72,7 @@ struct BenchOptions {
   std::optional<int> iterations;
   int requests = 0;  // 0: as the hint says
   bool is_throughput = false;
+  int threads = 0;  // of the CPU device, 0: all cores
   bool is_profiling = false;
   bool is_json = false;
 };

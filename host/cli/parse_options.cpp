@@ -103,11 +103,17 @@ void add_query(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   set_result(command, all.query, result);
 }
 
+void add_threads(CLI::App* command, int& threads) {
+  command->add_option("--nthreads", threads, "Threads of the CPU device (default: all cores)")
+      ->check(CLI::Range(0, 1024));
+}
+
 void add_run(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   CLI::App* command = app.add_subcommand("run", "Run a model once on .npy files");
   add_model(command, all.run.model, true);
   command->add_option("-i,--input", all.run.inputs, "NAME=FILE.npy; one input needs no name")->allow_extra_args(false);
   command->add_option("-o,--output", all.run.output_folder, "Folder for the outputs, one .npy each");
+  add_threads(command, all.run.threads);
   command->add_flag("--pc", all.run.is_profiling, "Print what each layer cost");
   add_json(command, all.run.is_json);
   set_result(command, all.run, result);
@@ -128,6 +134,7 @@ void add_bench(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
           "--hint", [&all](const std::string& hint) { all.bench.is_throughput = hint == "throughput"; },
           "latency (default) or throughput")
       ->check(CLI::IsMember({"latency", "throughput"}));
+  add_threads(command, all.bench.threads);
   command->add_flag("--pc", all.bench.is_profiling, "Print what each layer cost in the last run");
   add_json(command, all.bench.is_json);
   set_result(command, all.bench, result);

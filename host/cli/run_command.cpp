@@ -150,8 +150,8 @@ int run_command(const RunOptions& options) {
   const std::vector<PortInfo> inputs = model.inputs();
   const auto tensors = read_inputs(options.inputs, inputs);
 
-  Properties properties;
-  if (options.is_profiling) properties["PERF_COUNT"] = "YES";
+  const Properties properties = {{"PERF_COUNT", options.is_profiling ? "YES" : "NO"},
+                                 {"INFERENCE_NUM_THREADS", std::to_string(options.threads)}};
   const CompiledModel net = core.compile_model(model, options.model.devices, properties);
   InferRequest request = net.create_infer_request();
   for (const auto& [file, tensor] : tensors) {

@@ -130,6 +130,7 @@ class Executable {
 
 struct LoadOptions {
   bool is_profiling = false;
+  int threads = 0;  // that a run may use on the CPU device; 0: as many as there are cores. Others ignore it
 };
 
 // Thread-safe.

@@ -76,7 +76,8 @@ std::shared_ptr<const Network> CompiledModel::Impl::network(std::size_t list, co
   return networks_[list].get(shapes, [&](std::span<const Shape> wanted) {
     const std::vector<PartitionDevice> devices = partition_devices(lists[list]);
     const PlacedGraph placed = place_graph(make_wished_graph(*model), wanted, devices);
-    return make_network(placed, lists[list], *model->graph, weights_, {.is_profiling = options.is_profiling});
+    return make_network(placed, lists[list], *model->graph, weights_,
+                        {.is_profiling = options.is_profiling, .threads = options.threads});
   });
 }
 

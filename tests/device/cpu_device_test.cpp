@@ -8,6 +8,10 @@
 #include <cstring>
 #include <thread>
 
+#ifdef HEADRACE_WITH_ONEDNN
+extern "C" int omp_get_max_threads();
+#endif
+
 namespace headrace {
 namespace {
 
@@ -262,6 +266,27 @@ TEST(CpuDeviceTest, RefusesKernelsAndOperandsOutsideTheirBuffer) {
   call_of(too_long, 0).inputs[0].shape = {5};
   EXPECT_STREQ(error_of([&] { load(too_long); }).what(), "layer 'one' (Test): operand leaves buffer 'b1'");
 }
+
+#ifdef HEADRACE_WITH_ONEDNN
+TEST(CpuDeviceTest, BoundsTheThreadsOfARun) {
+  for (const int threads : {0, 1, 3}) {
+    int seen = 0;
+    DevicePlan plan = chain_plan();
+    call_of(plan, 0).function = [&seen](std::span<const Tensor>, std::span<Tensor>) { seen = omp_get_max_threads(); };
+    const int before = omp_get_max_threads();
+    const auto executable = CpuDevice().load(std::make_shared<const DevicePlan>(std::move(plan)), {.threads = threads});
+    const auto session = executable->make_session();
+    const Tensor x(ElementType::f32, {4});
+    const Tensor y(ElementType::f32, {4});
+    session->set_input(0, x);
+    session->set_output(0, y);
+    session->start();
+    session->finish();
+    EXPECT_EQ(seen, threads == 0 ? before : threads);
+    EXPECT_EQ(omp_get_max_threads(), before);
+  }
+}
+#endif
 
 TEST(CpuDeviceTest, MeasuresStepsWhenProfiling) {
   DevicePlan plan = chain_plan();

@@ -8,6 +8,8 @@
 #include <new>
 #include <thread>
 
+#include "device/cpu/thread_limit.hpp"
+
 namespace headrace {
 namespace {
 
@@ -98,8 +100,8 @@ struct BoundStep {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(std::shared_ptr<const DevicePlan> plan, bool is_profiling)
-      : plan_(std::move(plan)), bindings_(bind_ports(*plan_)), is_profiling_(is_profiling) {}
+  CpuExecutable(std::shared_ptr<const DevicePlan> plan, const LoadOptions& options)
+      : plan_(std::move(plan)), bindings_(bind_ports(*plan_)), options_(options) {}
 
   std::unique_ptr<Session> make_session() const override;
   std::vector<std::string> step_origins() const override {
@@ -109,13 +111,13 @@ class CpuExecutable final : public Executable {
  private:
   std::shared_ptr<const DevicePlan> plan_;
   PortBindings bindings_;
-  bool is_profiling_;
+  LoadOptions options_;
 };
 
 class CpuSession final : public Session {
  public:
-  CpuSession(std::shared_ptr<const DevicePlan> plan, const PortBindings& bindings, bool is_profiling)
-      : plan_(std::move(plan)), bindings_(bindings), is_profiling_(is_profiling) {
+  CpuSession(std::shared_ptr<const DevicePlan> plan, const PortBindings& bindings, const LoadOptions& options)
+      : plan_(std::move(plan)), bindings_(bindings), options_(options) {
     make_buffers();
     for (const PlanStep& step : plan_->steps) steps_.push_back(bind_step(std::get<HostCall>(step.action)));
     inputs_.resize(plan_->inputs.size());
@@ -137,6 +139,7 @@ class CpuSession final : public Session {
   void set_stop(std::stop_token stop) override { stop_ = std::move(stop); }
 
   void start() override {
+    const ThreadLimit limit(options_.threads);
     profile_ = {};
     const auto begin = Clock::now();
     for (std::size_t i = 0; i < inputs_.size(); ++i) copy_input(i);
@@ -230,12 +233,12 @@ class CpuSession final : public Session {
     } catch (const std::exception& error) {
       fail(ErrorCode::kInternal, step_name(step) + ": " + error.what());
     }
-    if (is_profiling_) profile_.steps.push_back({us_since(begin), 0.0});
+    if (options_.is_profiling) profile_.steps.push_back({us_since(begin), 0.0});
   }
 
   std::shared_ptr<const DevicePlan> plan_;
   PortBindings bindings_;
-  bool is_profiling_;
+  LoadOptions options_;
   std::vector<Tensor> memory_;       // what this session owns
   std::vector<std::byte*> buffers_;  // one per plan buffer
   std::vector<BoundStep> steps_;
@@ -246,7 +249,7 @@ class CpuSession final : public Session {
 };
 
 std::unique_ptr<Session> CpuExecutable::make_session() const {
-  return std::make_unique<CpuSession>(plan_, bindings_, is_profiling_);
+  return std::make_unique<CpuSession>(plan_, bindings_, options_);
 }
 
 // The processor's own name, or what stands in for it where the system has no /proc.
@@ -279,7 +282,7 @@ KernelCaps CpuDevice::caps() const {
 
 std::unique_ptr<Executable> CpuDevice::load(std::shared_ptr<const DevicePlan> plan, const LoadOptions& options) const {
   check_plan(*plan);
-  return std::make_unique<CpuExecutable>(std::move(plan), options.is_profiling);
+  return std::make_unique<CpuExecutable>(std::move(plan), options);
 }
 
 }  // namespace headrace

@@ -211,6 +211,21 @@ TEST_P(InferRequestTest, ConvertsTypesAndLayoutsAsWished) {
   EXPECT_THAT(std::vector<std::int32_t>(values.begin(), values.end()), ElementsAre(1, 20, 300, 4, 50, 25500));
 }
 
+TEST(PropertiesTest, TakesThreadsAndRefusesWhatItDoesNotKnow) {
+  const Model model = affine_model();
+  EXPECT_NO_THROW(core().compile_model(model, "CPU", {{"INFERENCE_NUM_THREADS", "1"}}));
+  for (const char* bad : {"-1", "", "2x", "1025", "99999999999999999999"}) {
+    EXPECT_THAT(error_of([&] {
+                  core().compile_model(model, "CPU", {{"INFERENCE_NUM_THREADS", bad}});
+                }).what(),
+                HasSubstr("property INFERENCE_NUM_THREADS: expected 0 (all cores) to 1024, got '" + std::string(bad)));
+  }
+  EXPECT_THAT(error_of([&] {
+                core().compile_model(model, "CPU", {{"NUM_STREAMS", "1"}});
+              }).what(),
+              HasSubstr("unknown property 'NUM_STREAMS'; known: PERF_COUNT, INFERENCE_NUM_THREADS"));
+}
+
 TEST_P(InferRequestTest, ProfileSumsToTheWallTime) {
   const Model model = slow_model(4, 1 << 18);
   InferRequest request = compile(model, {{"PERF_COUNT", "YES"}}).create_infer_request();
