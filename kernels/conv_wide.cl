@@ -138,6 +138,8 @@ typedef struct {
   OUTLINED void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, int count, const target_t* t, \
                               int oc, bool is_plain) {                                                                \
     vec acc[TILE_M][NV];                                                                                              \
+    __global float* dst = t->dst + oc;                                                                                \
+    const float low = t->low, high = t->high;                                                                         \
     _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                                  \
       const vec init = t->bias ? vec_load(t->bias + oc + n * VEC) : (vec)0.0f;                                        \
       _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) acc[m][n] = init;                                            \
@@ -160,7 +162,7 @@ typedef struct {
     _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                              \
       _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                                \
         if (is_plain) {                                                                                               \
-          vec_store(bounded(acc[m][n], t->low, t->high), t->dst + t->dst_at[m] + oc + n * VEC);                       \
+          vec_store(bounded(acc[m][n], low, high), dst + t->dst_at[m] + n * VEC);                                     \
         } else {                                                                                                      \
           tile[m * NV + n] = acc[m][n];                                                                               \
         }                                                                                                             \

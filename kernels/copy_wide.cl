@@ -43,11 +43,11 @@ WIDE_KERNEL void CAT(copy_wide_rows_b, ELEM)(PARAMS) {
     const int count = n1 - n0;
     int i = 0;
     if (src_n == 1 && dst_n == 1) {
-      for (; i + 16 <= count; i += 16) vstore16(vload16(0, s + i), 0, d + i);
+      for (; i + 16 <= count; i += 16) store16(load16(s + i), d + i);
       for (; i < count; ++i) d[i] = s[i];
     } else if (src_n == 0 && dst_n == 1) {
       const T value = s[0];
-      for (; i + 16 <= count; i += 16) vstore16((T16)(value), 0, d + i);
+      for (; i + 16 <= count; i += 16) store16((T16)(value), d + i);
       for (; i < count; ++i) d[i] = value;
     } else {
       for (; i < count; ++i) d[i * dst_n] = s[i * src_n];
@@ -85,11 +85,11 @@ OUTLINED void store_first(T16 value, const int count, __global T* d) {
   if (count & 1) d[0] = value.s0;
 }
 
-#define LOAD(k) const T16 a##k = vload16(0, s + min(k, lines - 1) * src_n)
+#define LOAD(k) const T16 a##k = load16(s + min(k, lines - 1) * src_n)
 #define STORE(k)                               \
   if (k < rows) {                              \
     if (lines == 16) {                         \
-      vstore16(e##k, 0, d + (k)*dst_m);        \
+      store16(e##k, d + (k)*dst_m);            \
     } else {                                   \
       store_first(e##k, lines, d + (k)*dst_m); \
     }                                          \
@@ -178,16 +178,16 @@ OUTLINED void turn_narrow_tile(__global const T* s, __global T* d, const int src
 
 // 16 dense pixels of three channels: the input picture of most networks.
 OUTLINED void turn_rgb_tile(__global const T* s, __global T* d, const int src_n) {
-  const T16 a0 = vload16(0, s), a1 = vload16(0, s + src_n), a2 = vload16(0, s + 2 * src_n);
-  vstore16((T16)(a0.s0, a1.s0, a2.s0, a0.s1, a1.s1, a2.s1, a0.s2, a1.s2, a2.s2, a0.s3, a1.s3, a2.s3, a0.s4, a1.s4,
-                 a2.s4, a0.s5),
-           0, d);
-  vstore16((T16)(a1.s5, a2.s5, a0.s6, a1.s6, a2.s6, a0.s7, a1.s7, a2.s7, a0.s8, a1.s8, a2.s8, a0.s9, a1.s9, a2.s9,
-                 a0.sa, a1.sa),
-           1, d);
-  vstore16((T16)(a2.sa, a0.sb, a1.sb, a2.sb, a0.sc, a1.sc, a2.sc, a0.sd, a1.sd, a2.sd, a0.se, a1.se, a2.se, a0.sf,
-                 a1.sf, a2.sf),
-           2, d);
+  const T16 a0 = load16(s), a1 = load16(s + src_n), a2 = load16(s + 2 * src_n);
+  store16((T16)(a0.s0, a1.s0, a2.s0, a0.s1, a1.s1, a2.s1, a0.s2, a1.s2, a2.s2, a0.s3, a1.s3, a2.s3, a0.s4, a1.s4, a2.s4,
+                a0.s5),
+          d);
+  store16((T16)(a1.s5, a2.s5, a0.s6, a1.s6, a2.s6, a0.s7, a1.s7, a2.s7, a0.s8, a1.s8, a2.s8, a0.s9, a1.s9, a2.s9, a0.sa,
+                a1.sa),
+          d + 16);
+  store16((T16)(a2.sa, a0.sb, a1.sb, a2.sb, a0.sc, a1.sc, a2.sc, a0.sd, a1.sd, a2.sd, a0.se, a1.se, a2.se, a0.sf, a1.sf,
+                a2.sf),
+          d + 32);
 }
 
 WIDE_KERNEL void CAT(copy_wide_tiles_b, ELEM)(PARAMS) {

@@ -4,16 +4,15 @@
 // formula  dst[n,oh,ow,c] = act(bias[c] + residual[n,oh,ow,c]
 //                               + sum over kh, kw of src[n, oh*SH - PH + kh*DH, ow*SW - PW + kw*DW, c] * wei[kh,kw,c])
 //          where a source pixel outside the image counts as zero
-// layout   src, dst, residual f32, channels last, strides in elements between n, h and w. wei f32 [KH*KW][vectors *
-// VEC],
-//          zero padded. bias f32 [C]
+// layout   src, dst, residual f32, channels last, strides in elements between n, h and w. wei f32
+//          [KH*KW][vectors * VEC], zero padded. bias f32 [C]
 // args     0 src r, 1 wei r, 2 bias r, 3 residual r, 4 dst w; bias and residual are read where has_* is 1
 //          5.. as named below: *_offset elements from the pointer to the first one
 // macros   VEC 16, 8, 4: lanes
 // launch   global (ceil(OH / rows_per_item), ceil(vectors / vectors_per_item), N), local (1,1,1). A work-item computes
 //          rows_per_item rows for vectors_per_item vectors of channels, TILE_W pixels of a row at a time
-// limits   src, bias and residual may be read up to VEC - 1 elements past a row's end, dst is never written there. dst
-//          may be the same memory as residual, not overlap src
+// limits   (TILE_W - 1) * SW + (KW - 1) * DW < MAX_COLUMNS. src, bias and residual may be read up to VEC - 1 elements
+//          past a row's end, dst is never written there. dst may be the same memory as residual, not overlap src
 // numerics f32 sums in order of kh, kw
 // source   own
 #include "common/activation.clh"
@@ -26,55 +25,83 @@
 // A block of channels is finished before the next one starts: as many as keep the weights of all taps in 16 KiB.
 #define BLOCK_FLOATS 4096
 
-// What a tile of outputs reads and how far apart it lies.
+// Columns that a tile at an edge of the image may read, those between its taps included.
+#define MAX_COLUMNS 32
+
+// What a row of outputs reads and where it goes, the same for all its channels.
 typedef struct {
-  int src_h, src_w, wei_tap;     // strides of source rows and pixels and of the weights' taps
-  int kh_begin, kh_end, KW, DW;  // rows of taps inside the image
-  int SW, IW, first, count;      // source column of output 0, tap 0; outputs to compute, at most TILE_W
-} taps_t;
+  int src_h, src_w, wei_tap, dst_w, res_w;  // strides: between the source rows of taps, pixels, the weights of taps
+  int kh_begin, kh_end;                     // rows of taps inside the image
+  int KW, DW, SW, PW, IW, OW;
+  int act;
+  float alpha, beta, low, high;  // low and high: bounds of the result, infinite where there are none
+} row_t;
 
-// sum[i] += w * source column (at + i * step) for the outputs [begin, end) of the tile.
-#define ADD_TAP(IS_IN)                                  \
-  _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) {  \
-    if (IS_IN) sum[i] += vec_load(from + i * step) * w; \
+// sum[i] += the taps of one source row; COLUMN(i) is the vector that output i of the tile multiplies with tap kw.
+#define ADD_TAPS(COLUMN)                                                          \
+  for (int kw = 0; kw < KW; ++kw) {                                               \
+    const vec w = vec_load(row_wei + kw * wei_tap);                               \
+    _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] += (COLUMN(i)) * w; \
   }
+#define INNER_COLUMN(i) vec_load(row + (first + kw * DW) * src_w + i * step)
+#define EDGE_COLUMN(i) columns[kw * DW + i * SW]
 
-// Sums all taps of TILE_W outputs for one vector of channels, from bias to sum. Outputs past count are left as they
-// are.
-OUTLINED void sum_taps(vec* out, vec init, const __global float* src, const __global float* wei, const taps_t* t) {
-  vec sum[TILE_W];
-  _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] = init;
-  const int step = t->SW * t->src_w;
-  const bool is_inside =
-      t->count == TILE_W && t->first >= 0 && t->first + (TILE_W - 1) * t->SW + (t->KW - 1) * t->DW < t->IW;
-  for (int kh = t->kh_begin; kh < t->kh_end; ++kh) {
-    const __global float* row = src + kh * t->src_h;
-    const __global float* row_wei = wei + kh * t->KW * t->wei_tap;
-    if (is_inside) {
-      for (int kw = 0; kw < t->KW; ++kw) {
-        const __global float* from = row + (t->first + kw * t->DW) * t->src_w;
-        const vec w = vec_load(row_wei + kw * t->wei_tap);
-        ADD_TAP(true)
-      }
-    } else {
-      for (int kw = 0; kw < t->KW; ++kw) {
-        const int column = t->first + kw * t->DW;
-        const __global float* from = row + column * t->src_w;
-        const vec w = vec_load(row_wei + kw * t->wei_tap);
-        ADD_TAP(i < t->count && column + i * t->SW >= 0 && column + i * t->SW < t->IW)
-      }
-    }
+// The source columns [first, first + count) of a row, zero outside the image.
+static inline void gather_columns(vec* columns, const __global float* row, int first, int count, int IW, int src_w) {
+  for (int j = 0; j < count; ++j) {
+    vec column = (vec)0.0f;
+    if (first + j >= 0 && first + j < IW) column = vec_load(row + (first + j) * src_w);
+    columns[j] = column;
   }
-  _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) out[i] = sum[i];
 }
 
 // Any activation, any number of outputs and channels.
-OUTLINED void finish(const vec* sum, __global float* to, int dst_w, const __global float* from, int res_w, int count,
-                     int lanes, int act, float alpha, float beta) {
+OUTLINED void store_any(const vec* sum, __global float* to, const row_t* r, int count, int lanes) {
   for (int i = 0; i < count; ++i) {
-    vec v = sum[i];
-    if (from) v += vec_load(from + i * res_w);
-    vec_store_lanes(activation(v, act, alpha, beta), to + i * dst_w, lanes);
+    vec_store_lanes(activation(sum[i], r->act, r->alpha, r->beta), to + i * r->dst_w, lanes);
+  }
+}
+
+// One row of outputs for one vector of channels, of which `lanes` exist. residual is 0 where there is none.
+OUTLINED void compute_row(__global float* dst, const __global float* src, const __global float* wei, vec init,
+                          const __global float* residual, const row_t* r, int lanes) {
+  const int KW = r->KW, DW = r->DW, SW = r->SW, IW = r->IW, src_w = r->src_w, wei_tap = r->wei_tap;
+  const int step = SW * src_w;
+  const int span = (TILE_W - 1) * SW + (KW - 1) * DW + 1;
+  const float low = r->low, high = r->high;
+  // Volatile, or the compiler makes a version of the whole loop for each answer (common/axis.clh).
+  const volatile bool adds_residual = residual != 0;
+  const volatile bool is_plain = r->act <= ACT_CLAMP && lanes >= VEC;
+  for (int ow = 0; ow < r->OW; ow += TILE_W) {
+    const int count = min(TILE_W, r->OW - ow);
+    const int first = ow * SW - r->PW;
+    const bool is_inside = count == TILE_W && first >= 0 && first + span <= IW;
+    vec sum[TILE_W];
+    _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] = init;
+    if (adds_residual) {
+      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) {
+        sum[i] += vec_load(residual + (ow + min(i, count - 1)) * r->res_w);
+      }
+    }
+    for (int kh = r->kh_begin; kh < r->kh_end; ++kh) {
+      const __global float* row = src + kh * r->src_h;
+      const __global float* row_wei = wei + kh * KW * wei_tap;
+      if (is_inside) {
+        ADD_TAPS(INNER_COLUMN)
+      } else {
+        vec columns[MAX_COLUMNS];
+        gather_columns(columns, row, first, span, IW, src_w);
+        ADD_TAPS(EDGE_COLUMN)
+      }
+    }
+    __global float* to = dst + ow * r->dst_w;
+    if (is_plain && count == TILE_W) {
+      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) vec_store(bounded(sum[i], low, high), to + i * r->dst_w);
+    } else {
+      vec done[TILE_W];
+      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) done[i] = sum[i];
+      store_any(done, to, r, count, lanes);
+    }
   }
 }
 
@@ -96,33 +123,21 @@ WIDE_KERNEL void depthwise_wide_f32(__global const float* restrict src, __global
   const int c_end = min(c_begin + vectors_per_item * VEC, C);
   const int block = max(BLOCK_FLOATS / (KH * KW) / VEC, 1) * VEC;
   // No activation, ReLU and Clamp are bounds: they need no switch.
-  const float low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);
-  const float high = act == ACT_CLAMP ? beta : INFINITY;
-  taps_t taps = {.src_h = DH * src_h, .src_w = src_w, .wei_tap = vectors * VEC, .KW = KW, .DW = DW, .SW = SW, .IW = IW};
+  row_t row = {.src_h = DH * src_h, .src_w = src_w, .wei_tap = vectors * VEC, .dst_w = dst_w, .res_w = res_w};
+  row.KW = KW, row.DW = DW, row.SW = SW, row.PW = PW, row.IW = IW, row.OW = OW;
+  row.act = act, row.alpha = alpha, row.beta = beta;
+  row.low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);
+  row.high = act == ACT_CLAMP ? beta : INFINITY;
 
   for (int c_block = c_begin; c_block < c_end; c_block += block) {
     const int block_end = min(c_block + block, c_end);
     for (int oh = oh_begin; oh < oh_end; ++oh) {
       const int h0 = oh * SH - PH;
-      taps.kh_begin = h0 < 0 ? (DH - 1 - h0) / DH : 0;
-      taps.kh_end = clamp((IH - h0 + DH - 1) / DH, taps.kh_begin, KH);
-      for (int ow = 0; ow < OW; ow += TILE_W) {
-        taps.first = ow * SW - PW;
-        taps.count = min(TILE_W, OW - ow);
-        __global float* to = dst + oh * dst_h + ow * dst_w;
-        const __global float* from = has_residual ? residual + oh * res_h + ow * res_w : 0;
-        for (int c = c_block; c < block_end; c += VEC) {
-          vec sum[TILE_W];
-          sum_taps(sum, has_bias ? vec_load(bias + c) : (vec)0.0f, src + h0 * src_h + c, wei + c, &taps);
-          if (act <= ACT_CLAMP && taps.count == TILE_W && c + VEC <= C) {
-            _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) {
-              if (has_residual) sum[i] += vec_load(from + i * res_w + c);
-              vec_store(bounded(sum[i], low, high), to + i * dst_w + c);
-            }
-          } else {
-            finish(sum, to + c, dst_w, has_residual ? from + c : 0, res_w, taps.count, C - c, act, alpha, beta);
-          }
-        }
+      row.kh_begin = h0 < 0 ? (DH - 1 - h0) / DH : 0;
+      row.kh_end = clamp((IH - h0 + DH - 1) / DH, row.kh_begin, KH);
+      for (int c = c_block; c < block_end; c += VEC) {
+        compute_row(dst + oh * dst_h + c, src + h0 * src_h + c, wei + c, has_bias ? vec_load(bias + c) : (vec)0.0f,
+                    has_residual ? residual + oh * res_h + c : 0, &row, C - c);
       }
     }
   }

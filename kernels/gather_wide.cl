@@ -30,7 +30,7 @@ WIDE_KERNEL void CAT(gather_wide_b, ELEM)(__global const T* restrict src, __glob
     }
     __global const T* s = src + (src_offset + (row * axis + (int)place) * inner);
     int i = 0;
-    for (; i + 16 <= inner; i += 16) vstore16(vload16(0, s + i), 0, d + i);
+    for (; i + 16 <= inner; i += 16) store16(load16(s + i), d + i);
     for (; i < inner; ++i) d[i] = s[i];
   }
 }

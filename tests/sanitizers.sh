@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the fuzzers, and the unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer. Run
-# tests/run.sh first: it installs what this needs and makes the fuzzers' seeds.
+# Runs the fuzzers, and the unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer. The
+# last part of tests/run.sh, which installs what this needs and makes the fuzzers' seeds.
 #   HEADRACE_FUZZ_SECONDS   time for each fuzzer (default 60)
+#   HEADRACE_FUZZ_SEED      where its random numbers start (default 1: what it finds once it finds again; 0: anywhere)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/setup.sh
 
 fuzz_seconds=${HEADRACE_FUZZ_SECONDS:-60}
+fuzz_seed=${HEADRACE_FUZZ_SEED:-1}
 started=$SECONDS
 took() { echo "-- $1 took $((SECONDS - started)) s so far"; }
 export OCL_ICD_VENDORS=$PWD/build/icd HEADRACE_REQUIRE_DEVICES=pocl,intel_cpu,fpga_emu
@@ -21,7 +23,7 @@ fuzz() {  # FUZZER: keeps the inputs that reach new code in build/fuzz/FUZZER
   local dictionary=()
   mkdir -p "build/fuzz/$1"
   [ -e "tests/fuzz/${1#fuzz_}.dict" ] && dictionary=("-dict=tests/fuzz/${1#fuzz_}.dict")
-  "build/clang/bin/$1" "${dictionary[@]}" -max_total_time="$fuzz_seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+  "build/clang/bin/$1" "${dictionary[@]}" -max_total_time="$fuzz_seconds" -seed="$fuzz_seed" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/$1-" "build/fuzz/$1" > "build/fuzz/$1.log" 2>&1 ||
     { tail -40 "build/fuzz/$1.log"; echo "tests/sanitizers.sh: error: $1 found a fault" >&2; return 1; }
   grep -E 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
@@ -31,7 +33,8 @@ took fuzzers
 
 build_preset asan sanitized_tests
 say "unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-# The OpenCL drivers leak by design and keep their own allocations: leaks are looked for in the unit tests only.
+export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 ctest --test-dir build/asan -L unit -j2 --output-on-failure
+# Intel's drivers are unloaded before the leaks are looked for, so that nothing says whose they are.
 ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build/asan -L device --output-on-failure
 took sanitizers

@@ -59,9 +59,9 @@ void print_devices(const std::vector<DeviceSummary>& devices) {
 
 int run_command(const DevicesOptions& options) {
   const std::vector<DeviceSummary> devices = Core().devices();
-  // A row without a name is a platform that has no usable device.
+  // A platform without a usable device has a row of its own, with a problem instead of a name.
   const bool is_only_cpu = std::all_of(devices.begin(), devices.end(), [](const DeviceSummary& device) {
-    return device.name == "CPU" || device.name.empty();
+    return device.name == "CPU" || (device.name.empty() && device.platform.empty());
   });
   if (options.is_json) {
     Json rows = Json::array();
@@ -69,10 +69,10 @@ int run_command(const DevicesOptions& options) {
     Json document{{"devices", std::move(rows)}};
     if (is_only_cpu) document["hint"] = kNoPlatformHint;
     fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
-    return 0;
+  } else {
+    print_devices(devices);
   }
-  print_devices(devices);
-  if (is_only_cpu) fmt::print("{}\n", kNoPlatformHint);
+  if (is_only_cpu) fail(ErrorCode::kDevice, kNoPlatformHint);  // scripts look for a device
   return 0;
 }
 

@@ -2,7 +2,10 @@
 // What a device can do, as plain data: lowering and partition decide from it without touching the device.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,6 +34,8 @@ struct KernelCaps {
   int vector_width = 1;  // f32 lanes of the native vector: 16, 8 or 4
   int compute_units = 1;
   std::size_t max_work_group = 1;
+  // Of a work-group, per dimension; as good as no limit unless the device tells one.
+  std::array<std::size_t, 3> max_work_item_sizes{SIZE_MAX, SIZE_MAX, SIZE_MAX};
   std::size_t local_bytes = 0;
   std::size_t max_alloc_bytes = 0;
   std::size_t global_bytes = 0;
@@ -40,6 +45,10 @@ struct KernelCaps {
   std::set<std::string, std::less<>> programmed;
 
   bool offers(const KernelInstance& instance) const { return has_compiler || programmed.count(instance.key()) != 0; }
+  // Work-items that a work-group may have in one dimension.
+  std::size_t max_group(std::size_t dimension) const {
+    return std::min(max_work_group, max_work_item_sizes[dimension]);
+  }
   bool is_wide() const { return type != DeviceType::kGpu; }  // wide family; tile family on GPUs
 };
 

@@ -241,7 +241,9 @@ std::string dump(const Graph& graph) {
 }
 
 std::string output_name(const Graph& graph, NodeId result) {
-  const PortRef source = graph.at(result).inputs.at(0);
+  const Node& node = graph.at(result);
+  if (node.attributes.has("output_name")) return node.attributes.get_string("output_name");
+  const PortRef source = node.inputs.at(0);
   const OutputInfo& info = graph.info(source);
   if (!info.names.empty()) return info.names.front();
   const Node& producer = graph.at(source.node);

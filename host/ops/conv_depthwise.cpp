@@ -71,8 +71,12 @@ Split split_work(const ConvProblem& problem, std::int64_t vec, const KernelCaps&
 }  // namespace
 
 bool fits_depthwise(const ConvShape& shape) {
-  return !shape.is_transposed && shape.IC == 1 && shape.OC == 1 && shape.kernel[0] == 1 && shape.in[0] == 1 &&
-         shape.out[0] == 1 && shape.stride[0] == 1;
+  // TILE_W and MAX_COLUMNS of depthwise_wide.cl.
+  constexpr std::int64_t kTileColumns = 7;
+  constexpr std::int64_t kMaxColumns = 32;
+  const std::int64_t columns = (kTileColumns - 1) * shape.stride[2] + (shape.kernel[2] - 1) * shape.dilation[2] + 1;
+  return columns <= kMaxColumns && !shape.is_transposed && shape.IC == 1 && shape.OC == 1 && shape.kernel[0] == 1 &&
+         shape.in[0] == 1 && shape.out[0] == 1 && shape.stride[0] == 1;
 }
 
 bool offers_depthwise(const KernelCaps& caps) { return choose_form(caps).has_value(); }
@@ -132,7 +136,7 @@ Lowered lower_depthwise(ConvProblem problem, const Tensor& wei, const KernelCaps
                                 divide_up(divide_up(problem.G, form.vec), split.vectors_per_item), problem.N);
   } else {
     constexpr std::size_t kItems = 64;
-    const std::size_t items = std::min(kItems, caps.max_work_group);
+    const std::size_t items = std::min(kItems, caps.max_group(0));
     launch.global =
         global_size(divide_up(problem.G, static_cast<std::int64_t>(items)) * static_cast<std::int64_t>(items),
                     problem.out[1] * problem.out[2], problem.N);

@@ -49,7 +49,9 @@ std::optional<ConvTile> choose_local_tile(const KernelCaps& caps) {
     const ConvTile tile = tile_of_side(side);
     const auto items = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
     const std::size_t local_bytes = 2 * kTileDepth * static_cast<std::size_t>(tile.vec) * sizeof(float);
-    if (items <= caps.max_work_group && local_bytes <= caps.local_bytes && caps.offers(tile.instance())) return tile;
+    const bool fits = items <= caps.max_work_group && static_cast<std::size_t>(side) <= caps.max_group(0) &&
+                      static_cast<std::size_t>(side) <= caps.max_group(1);
+    if (fits && local_bytes <= caps.local_bytes && caps.offers(tile.instance())) return tile;
   }
   return std::nullopt;
 }

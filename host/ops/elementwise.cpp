@@ -70,7 +70,7 @@ void set_global(KernelLaunch& launch, std::int64_t row_items, std::int64_t colum
   launch.global = {static_cast<std::size_t>(row_items), static_cast<std::size_t>(column_items), 1};
   if (caps.is_wide()) return;
   const std::size_t busy = row_items >= column_items ? 0 : 1;
-  const auto limit = static_cast<std::int64_t>(std::max<std::size_t>(1, caps.max_work_group));
+  const auto limit = static_cast<std::int64_t>(std::max<std::size_t>(1, caps.max_group(busy)));
   launch.local[busy] = static_cast<std::size_t>(std::min(kGpuGroup, limit));
   launch.global[busy] = (launch.global[busy] + launch.local[busy] - 1) / launch.local[busy] * launch.local[busy];
 }

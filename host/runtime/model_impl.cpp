@@ -140,6 +140,10 @@ std::vector<PortInfo> output_ports(const Model::Impl& model) {
 std::optional<std::size_t> find_port_or_nothing(std::span<const PortInfo> ports, std::span<const std::string> also,
                                                 std::string_view name) {
   if (name.empty()) return ports.size() == 1 ? std::optional<std::size_t>(0) : std::nullopt;
+  // Outputs of one tensor share its names, so the port's own name goes first.
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == name) return i;
+  }
   const auto find = [&](auto is_match) -> std::optional<std::size_t> {
     for (std::size_t i = 0; i < ports.size(); ++i) {
       const auto& names = ports[i].names;

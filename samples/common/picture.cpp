@@ -111,6 +111,10 @@ ImageInput find_image_input(Model& model, const Preprocess& preprocess) {
     return static_cast<int>(value);
   };
   input.channels = static_cast<int>(dims.dims[channel_axis].min);
+  if (preprocess.is_bgr && input.channels != 3) {
+    fail(ErrorCode::kInvalidArgument, what + ": channels BGR needs 3 channels, input '" + inputs[0].name + "' has " +
+                                          std::to_string(input.channels));
+  }
   input.height = size(height_axis, preprocess.height);
   input.width = size(height_axis + 1, preprocess.width);
   input.shape = input.is_channels_last ? Shape{1, input.height, input.width, input.channels}

@@ -2,6 +2,9 @@
 // The cache of compiled programs: every change is a miss, every damage is a rebuild, processes may share it.
 #include "device/opencl/program_cache.hpp"
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 
@@ -68,6 +71,23 @@ TEST(ProgramCacheTest, WarnsOnceWhereTheFolderCannotBeUsed) {
     cache.store(make_key(), "bytes");
     EXPECT_EQ(log.warnings().size(), 1U);
   }
+}
+
+TEST(ProgramCacheTest, DISABLED_ChildWithAFullDisk) {
+  const rlimit limit{4096, 4096};
+  ::signal(SIGXFSZ, SIG_IGN);  // writes then fail as on a full disk, with another code
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const TempFolder folder;
+  const ProgramCache cache(folder.path());
+  const LogCollector log;
+  for (int i = 0; i < 2; ++i) cache.store(make_key(), std::string(1 << 20, 'x'));
+  EXPECT_EQ(log.warnings().size(), 1U);
+  EXPECT_FALSE(cache.find(make_key()).has_value());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(ProgramCacheTest, LeavesNothingBehindOnAFullDisk) {
+  expect_passed(run_child("ProgramCacheTest.DISABLED_ChildWithAFullDisk", {}));
 }
 
 // Runs a plan with the cache of HEADRACE_TEST_CACHE and the kernels of HEADRACE_TEST_KERNELS.

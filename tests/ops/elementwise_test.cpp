@@ -235,6 +235,27 @@ TEST(ConvertOpTest, SaturatesFloats) {
   }
 }
 
+// Report R18: denormals, ties to even, overflow to infinity.
+TEST(ConvertOpTest, RoundsHalvesAsIeeeDoes) {
+  Tensor all(ElementType::f16, {65536});
+  auto* bits = reinterpret_cast<std::uint16_t*>(all.mutable_data());
+  for (std::size_t i = 0; i < 65536; ++i) bits[i] = static_cast<std::uint16_t>(i);
+  check_op({.type = "Convert", .attributes = {{"destination_type", "f32"}}, .inputs = {all}, .tolerance = 0});
+  const Tensor x = floats({8}, {5.96e-8F, -1e-10F, 65504, 65519, 65520, 1 + 0x1p-11F, 1 + 3 * 0x1p-11F, -6.1e-5F});
+  check_op({.type = "Convert", .attributes = {{"destination_type", "f16"}}, .inputs = {x}, .tolerance = 0});
+}
+
+// Report #9: odd widths, every element, nothing beside them.
+TEST(UnaryOpTest, ReluKeepsEveryElementOfOddWidths) {
+  for (const std::int64_t width : {1, 3, 7, 13, 757}) {
+    for (const std::int64_t channels : {1, 3, 5, 17}) {
+      const OpCase c{.type = "ReLU", .inputs = {random_tensor({3, channels, 1, width}, 1, 0, 1)}, .tolerance = 0};
+      check_op(c);
+      check_op_tile_family(c);
+    }
+  }
+}
+
 TEST(ElementwiseOpTest, EmptyTensorsNeedNoLaunch) {
   check_op({.type = "ReLU", .inputs = {floats({0, 3}, {})}});
   check_op({.type = "Add", .inputs = {floats({0, 3}, {}), floats({3}, {1, 2, 3})}});

@@ -92,15 +92,25 @@ class DevicesTest(CliCase):
 
     def test_no_platform_is_told_with_a_hint(self):
         for arguments in (("devices",), ("devices", "--json")):
-            done = self.succeed(*arguments, OCL_ICD_VENDORS="/nonexistent")
-            self.assertIn("no OpenCL platform", done.stdout)
-            self.assertIn("pocl-opencl-icd", done.stdout)
-        devices = json.loads(done.stdout)["devices"]
-        self.assertEqual([d["name"] for d in devices if d["name"]], ["CPU"])
+            line = self.fail_with(1, *arguments, OCL_ICD_VENDORS="/nonexistent")
+            self.assertIn("no OpenCL platform", line)
+            self.assertIn("pocl-opencl-icd", line)
+        self.assertIn("CPU", self.headrace("devices", OCL_ICD_VENDORS="/nonexistent").stdout)
+        document = json.loads(self.headrace("devices", "--json", OCL_ICD_VENDORS="/nonexistent").stdout)
+        self.assertEqual([d["name"] for d in document["devices"] if d["name"]], ["CPU"])
+        self.assertIn("no OpenCL platform", document["hint"])
 
-    def test_a_platform_without_devices_does_no_harm(self):
-        done = self.succeed("devices", "--json", POCL_CACHE_DIR="/proc/nope")
-        self.assertIn("CPU", [d["name"] for d in json.loads(done.stdout)["devices"]])
+    def test_a_platform_without_devices_is_told_by_name(self):
+        vendors = self.dir / "vendors"
+        vendors.mkdir()
+        (vendors / "pocl.icd").write_text("libpocl.so.2\n")
+        done = self.succeed("devices", OCL_ICD_VENDORS=str(vendors), POCL_CACHE_DIR="/proc/nope")
+        self.assertIn("Portable Computing Language: ", done.stdout)
+        self.assertNotIn("no OpenCL platform", done.stdout)
+        document = json.loads(self.succeed("devices", "--json", OCL_ICD_VENDORS=str(vendors), POCL_CACHE_DIR="/proc/nope").stdout)
+        self.assertEqual([d["name"] for d in document["devices"] if d["name"]], ["CPU"])
+        self.assertEqual([d["platform"] for d in document["devices"] if not d["name"]], ["Portable Computing Language"])
+        self.assertNotIn("hint", document)
 
     def test_the_cpu_runs_without_any_platform(self):
         model = relu_net(self.dir / "m.xml")

@@ -113,6 +113,14 @@ class PictureTest(SampleCase):
         self.check_planes((1, 1, 1, 2), self.dir / "ramp.png", [20, 140])
         self.check_planes((1, 1, 1, 3), self.dir / "ramp.png", [0.16667 * 40, 60, 80 + 0.83333 * 120])
 
+    def test_channel_order_needs_three_channels(self):
+        write_png(self.dir / "p.png", 1, 1, 2, 8, [bytes((255, 0, 128))])
+        model = planes_net(self.dir / "grey.xml", (1, 1, 1, 1))
+        for program in self.programs:
+            done = self.run_sample(program, "-m", model, "-i", self.dir / "p.png", "--channels", "BGR")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("channels BGR needs 3 channels, input 'image' has 1", done.stderr)
+
     def test_mean_and_scale_stay_with_their_channel(self):
         write_png(self.dir / "p.png", 1, 1, 2, 8, [bytes((255, 0, 128))])
         options = ("--mean", "123.675,116.28,103.53", "--scale", "58.395,57.12,57.375")

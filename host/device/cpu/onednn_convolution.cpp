@@ -30,11 +30,16 @@ std::int64_t begin_pad(const std::string& auto_pad, std::int64_t total, std::int
 // before the border. `wide` is the side that the windows run over, `narrow` the one that counts them.
 Windows windows_of(const Node& node, const Shape& kernel, const Shape& wide, const Shape& narrow) {
   const std::size_t rank = wide.size() - 2;
-  const auto& dilations = node.attributes.get_ints("dilations");
+  const auto or_ones = [&](std::string_view name) {
+    std::vector<std::int64_t> values = node.attributes.get_ints(name);
+    if (values.empty()) values.assign(rank, 1);
+    return values;
+  };
+  const auto dilations = or_ones("dilations");
   const auto& pads = node.attributes.get_ints("pads_begin");
   const auto& auto_pad = node.attributes.get_string("auto_pad");
   Windows windows;
-  windows.strides = node.attributes.get_ints("strides");
+  windows.strides = or_ones("strides");
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t extent = (kernel[kernel.size() - rank + i] - 1) * dilations[i] + 1;
     const std::int64_t total = (narrow[i + 2] - 1) * windows.strides[i] + extent - wide[i + 2];

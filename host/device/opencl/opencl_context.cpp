@@ -45,6 +45,11 @@ KernelCaps read_caps(cl_device_id device, DeviceType type) {
   caps.vector_width = vector_width(device);
   caps.compute_units = static_cast<int>(std::max(1U, device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS)));
   caps.max_work_group = std::max(std::size_t{1}, device_value<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
+  // Some drivers have more dimensions than OpenCL asks for.
+  const auto dimensions = device_value<cl_uint>(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
+  std::vector<std::size_t> sizes(std::max(3U, dimensions), 1);
+  clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(std::size_t), sizes.data(), nullptr);
+  std::copy_n(sizes.begin(), 3, caps.max_work_item_sizes.begin());
   caps.local_bytes = static_cast<std::size_t>(device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
   caps.max_alloc_bytes = static_cast<std::size_t>(device_value<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
   caps.global_bytes = static_cast<std::size_t>(device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE));
@@ -77,11 +82,6 @@ OpenClContext::OpenClContext(const OpenClDeviceEntry& entry, const OpenClDeviceN
   context_ = ClContext(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
   check_cl(code, "device " + name_ + ": opening it");
   caps_ = read_caps(device_, info_.type);
-  // Some drivers have more dimensions than OpenCL asks for.
-  const auto dimensions = device_value<cl_uint>(device_, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
-  std::vector<std::size_t> sizes(std::max(3U, dimensions), 1);
-  clGetDeviceInfo(device_, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(std::size_t), sizes.data(), nullptr);
-  std::copy_n(sizes.begin(), 3, max_work_item_sizes_.begin());
   // Accelerators with unified memory are emulators, which run on the host's cores. Integrated GPUs stay out: their
   // drivers want page alignment and whole cache lines, which callers do not promise.
   const bool is_unified = device_value<cl_bool>(device_, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE;

@@ -31,7 +31,6 @@ class OpenClContext {
 
   // Without the programmed bitstream.
   const KernelCaps& caps() const { return caps_; }
-  const std::array<std::size_t, 3>& max_work_item_sizes() const { return max_work_item_sizes_; }
   // Whether kernels run in the host's memory, so that aligned host memory can be used in place.
   bool shares_host_memory() const { return shares_host_memory_; }
   // Whether the runtime makes machine code at a kernel's first launch (PoCL), not when the program is built. Such a
@@ -52,7 +51,6 @@ class OpenClContext {
   cl_device_id device_ = nullptr;
   ClContext context_;
   KernelCaps caps_;
-  std::array<std::size_t, 3> max_work_item_sizes_{1, 1, 1};
   bool shares_host_memory_ = false;
   std::string_view language_option_;
 };

@@ -22,7 +22,7 @@ void check_work_group(const LoadedPlan& loaded, std::size_t step, std::size_t ke
   const std::size_t wanted = launch.local[0] * launch.local[1] * launch.local[2];
   bool fits = wanted >= 1 && wanted <= allowed;
   for (std::size_t d = 0; d < 3; ++d) {
-    fits = fits && launch.local[d] <= context.max_work_item_sizes()[d];
+    fits = fits && launch.local[d] <= context.caps().max_work_item_sizes[d];
     if (launch.local[d] == 0 || launch.global[d] % launch.local[d] != 0) {
       fail(ErrorCode::kInternal, loaded.where(step) + ": global size " + sizes_text(launch.global) +
                                      " is no multiple of the work-group " + sizes_text(launch.local));
@@ -31,7 +31,7 @@ void check_work_group(const LoadedPlan& loaded, std::size_t step, std::size_t ke
   if (!fits) {
     fail(ErrorCode::kUnsupported, loaded.where(step) + ": wants a work-group of " + sizes_text(launch.local) +
                                       ", the device allows " + std::to_string(allowed) + " work-items, at most " +
-                                      sizes_text(context.max_work_item_sizes()));
+                                      sizes_text(context.caps().max_work_item_sizes));
   }
 }
 

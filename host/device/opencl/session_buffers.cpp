@@ -46,7 +46,9 @@ cl_mem SessionBuffers::at(const BufferRef& ref, const std::string& who) {
     fail(ErrorCode::kInternal, who + ": buffer offset " + std::to_string(ref.offset_bytes) + " is no multiple of " +
                                    std::to_string(kMemoryAlignment));
   }
-  const auto offset = static_cast<std::size_t>(ref.offset_bytes);
+  auto offset = static_cast<std::size_t>(ref.offset_bytes);
+  // A tensor without elements may stand behind the last byte; nobody reads it, but kernels want a buffer.
+  if (offset == loaded_->plan->buffers[buffer].size_bytes) offset = 0;
   const ClMemory& whole = loaded_->constants[buffer] ? loaded_->constants[buffer] : buffers_[buffer];
   if (offset == 0 && whole) return whole.get();
   ClMemory& part = parts_[{buffer, offset}];

@@ -268,6 +268,7 @@ Node make_node(const IrLayer& layer, const std::string& type, const WeightsBlob&
     fill_constant(layer, weights, node);
   } else if (type == "Result") {
     node.outputs.clear();
+    if (!layer.output_names.empty()) node.attributes.set("output_name", layer.output_names.front());
   } else {
     const OpDescriptor* op = find_op(type);
     HEADRACE_ASSERT(op != nullptr && op->parse != nullptr, "every operator has a parse function");

@@ -93,6 +93,8 @@ class Writer {
     } else if (node.type == "Parameter") {
       append(data, "shape", without_brackets(to_string(node.declared_shape)));
       append(data, "element_type", std::string(to_string(node.outputs.at(0).type)));
+    } else if (node.type == "Result") {
+      if (node.attributes.has("output_name")) append(layer, "output_names", join_names({output_name(graph_, node.id)}));
     } else {
       for (const auto& [name, value] : node.attributes.values()) append(data, name.c_str(), to_string(value));
     }

@@ -47,6 +47,12 @@ TEST(ConvTileTest, GpuTileFitsTheWorkGroup) {
     caps.max_work_group = static_cast<std::size_t>(limit);
     EXPECT_EQ(choose_conv_tile(100, caps)->instance().macros, side);
   }
+  caps.max_work_group = 1024;
+  for (const auto& [sizes, side] :
+       {std::pair{std::array<std::size_t, 3>{1024, 1, 1}, "SIDE=1"}, {{16, 8, 1}, "SIDE=8"}}) {
+    caps.max_work_item_sizes = sizes;
+    EXPECT_EQ(choose_conv_tile(100, caps)->instance().macros, side);
+  }
   caps.local_bytes = 0;
   EXPECT_FALSE(choose_conv_tile(100, caps).has_value());
 }

@@ -83,6 +83,19 @@ TEST(ConvolutionTest, AutoPadOfAnEvenSizeIsUneven) {
   EXPECT_EQ(run(c), (std::vector<float>{45}));
 }
 
+TEST(ConvolutionTest, AutoPadOfAnInputSmallerThanTheKernel) {
+  for (const auto& [side, expected] : {std::pair{1, 4.0F}, {2, 8.0F}}) {
+    const Case c{"Convolution",
+                 {{"strides", "2,2"}, {"auto_pad", "same_upper"}},
+                 {1, 1, side, side},
+                 {1, 1, 3, 3},
+                 std::vector<float>(static_cast<std::size_t>(side * side), 1),
+                 count_up(9, 0),
+                 {}};
+    EXPECT_EQ(run(c), (std::vector<float>{expected}));
+  }
+}
+
 TEST(ConvolutionTest, OutputPaddingOfATransposedConvolution) {
   const Case c{"ConvolutionBackpropData",
                {{"strides", "2,2"}, {"pads_begin", "1,1"}, {"pads_end", "1,1"}, {"output_padding", "1,1"}},

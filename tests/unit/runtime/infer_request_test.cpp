@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "unit/runtime/small_models.hpp"
+#include "unit/runtime/request_fixture.hpp"
 
 namespace headrace::test {
 namespace {
@@ -17,50 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const Core& core() {
-  static const Core instance(CoreOptions{});
-  return instance;
-}
-
-bool has_device(const std::string& name) {
-  for (const DeviceSummary& device : core().devices()) {
-    for (const std::string& alias : device.aliases) {
-      if (alias == name) return true;
-    }
-  }
-  return name == "CPU";
-}
-
-template <typename Call>
-Error error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  return Error(ErrorCode::kInternal, "no error was thrown");
-}
-
-// Every test runs on the CPU fallback and on PoCL.
-class InferRequestTest : public testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    if (!has_device(GetParam().substr(GetParam().find(':') + 1, 4)) && !has_device(GetParam()))
-      GTEST_SKIP() << GetParam();
-  }
-  CompiledModel compile(const Model& model, const Properties& properties = {}) const {
-    return core().compile_model(model, GetParam(), properties);
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Devices, InferRequestTest, testing::Values("CPU", "POCL", "HETERO:POCL,CPU"),
-                         [](const testing::TestParamInfo<std::string>& parameter) {
-                           std::string name = parameter.param;
-                           for (char& c : name) {
-                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-                           }
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Devices, InferRequestTest, testing::Values("CPU", "POCL", "HETERO:POCL,CPU"), test_name);
 
 TEST_P(InferRequestTest, ComputesAndGivesTheResult) {
   InferRequest request = compile(affine_model()).create_infer_request();

@@ -137,6 +137,26 @@ TEST(ParseIrTest, ReadsEscapedNames) {
   EXPECT_THAT(node.outputs[0].names, ElementsAre("b", "x,y", "c", "own"));
 }
 
+// Report #12: two outputs of one tensor keep their names, through the writer too.
+TEST(ParseIrTest, OutputsOfOneTensorKeepTheirNames) {
+  const std::string parameter =
+      "<layer id='0' name='x' type='Parameter' version='opset1'><data shape='2' element_type='f32'/>"
+      "<output><port id='0' precision='FP32' names='r,r2'/></output></layer>";
+  const auto result = [](const std::string& id, const std::string& name) {
+    return "<layer id='" + id + "' name='result" + id + "' type='Result' version='opset1' output_names='" + name +
+           "'><input><port id='0'/></input></layer>";
+  };
+  const Graph graph = IrText()
+                          .layer(parameter)
+                          .layer(result("1", "r"))
+                          .layer(result("2", "r2"))
+                          .edge(0, 0, 1, 0)
+                          .edge(0, 0, 2, 0)
+                          .parse();
+  EXPECT_EQ(output_name(graph, graph.results()[0]), "r");
+  EXPECT_EQ(output_name(graph, graph.results()[1]), "r2");
+}
+
 TEST(ParseIrTest, ReadsDynamicShapesOfParameters) {
   for (const char* text : {"?,3,8..16,2..", "...", "", "-1"}) {
     const Graph graph = IrText().parameter(0, "x", text).result(1, "r").edge(0, 0, 1, 0).parse();
