@@ -6,13 +6,12 @@
 // Limits: indices fit int; reads up to a vector past the end of a row. Numerics: f32; NaN stays NaN. Source: own.
 #include "common/gather.clh"
 #include "common/walk.clh"
-#include "common/wide.clh"
 
 #define TAKE(p) gather(p + WALK_AT(p) + i * p##_n, p##_n, left)
 
-WIDE_KERNEL void affine_wide_f32(__global float* dst, __global const float* src, __global const float* factor,
-                                 __global const float* term, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src),
-                                 WALK_PLACE(factor), WALK_PLACE(term)) {
+__kernel void affine_wide_f32(__global float* dst, __global const float* src, __global const float* factor,
+                              __global const float* term, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src),
+                              WALK_PLACE(factor), WALK_PLACE(term)) {
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     const int left = count - i;

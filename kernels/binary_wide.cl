@@ -12,7 +12,6 @@
 #include "common/activation.clh"
 #include "common/gather.clh"
 #include "common/walk.clh"
-#include "common/wide.clh"
 
 // FUNCTIONS(F) is F(code, expression of x and y) for each function of the set.
 #if SET == 0
@@ -51,9 +50,9 @@ static inline vec binary(const vec x, const vec y, const int code) {
     }                                                 \
     break;
 
-WIDE_KERNEL void binary_wide_f32(__global float* dst, __global const float* a, __global const float* b, WALK_SIZES,
-                                 WALK_PLACE(dst), WALK_PLACE(a), WALK_PLACE(b), const int code, const int act,
-                                 const float alpha, const float beta) {
+__kernel void binary_wide_f32(__global float* dst, __global const float* a, __global const float* b, WALK_SIZES,
+                              WALK_PLACE(dst), WALK_PLACE(a), WALK_PLACE(b), const int code, const int act,
+                              const float alpha, const float beta) {
 #if SET == 0
   const int is_fast = dst_n == 1 && (a_n == 0 || a_n == 1) && (b_n == 0 || b_n == 1);
 #endif

@@ -7,7 +7,6 @@
 // Numerics: NaN compares as in IEEE 754. Source: own.
 #include "common/integer.clh"
 #include "common/walk.clh"
-#include "common/wide.clh"
 
 #define LOOP(code, expression)              \
   case code:                                \
@@ -18,8 +17,8 @@
     }                                       \
     break;
 
-WIDE_KERNEL void ENTRY(compare_wide)(__global uchar* dst, __global const elem* a, __global const elem* b, WALK_SIZES,
-                                     WALK_PLACE(dst), WALK_PLACE(a), WALK_PLACE(b), const int code, const int flags) {
+__kernel void ENTRY(compare_wide)(__global uchar* dst, __global const elem* a, __global const elem* b, WALK_SIZES,
+                                  WALK_PLACE(dst), WALK_PLACE(a), WALK_PLACE(b), const int code, const int flags) {
   const float low = flags & 1 ? -INFINITY : NAN;
   const float high = flags & 2 ? INFINITY : NAN;
   WALK_BEGIN

@@ -7,7 +7,6 @@
 // Numerics: float to integer truncates and saturates, NaN becomes 0; integers wrap; to f16 rounds to nearest even;
 //   f16 needs vload_half only. Source: own.
 #include "common/walk.clh"
-#include "common/wide.clh"
 
 #define t_f32 1
 #define t_f16 2
@@ -79,8 +78,8 @@ typedef long dst_elem;
 #endif
 #endif
 
-WIDE_KERNEL void convert_wide(__global dst_elem* dst, __global const src_elem* src, WALK_SIZES, WALK_PLACE(dst),
-                              WALK_PLACE(src)) {
+__kernel void convert_wide(__global dst_elem* dst, __global const src_elem* src, WALK_SIZES, WALK_PLACE(dst),
+                           WALK_PLACE(src)) {
   WALK_BEGIN
   __global const src_elem* from = src + WALK_AT(src);
   __global dst_elem* to = dst + WALK_AT(dst);

@@ -10,14 +10,13 @@
 //   neighbouring level. NaN stays NaN. Source: own.
 #include "common/gather.clh"
 #include "common/walk.clh"
-#include "common/wide.clh"
 
 #define TAKE(p) gather(p + WALK_AT(p) + i * p##_n, p##_n, left)
 
-WIDE_KERNEL void fake_quantize_wide_f32(__global float* dst, __global const float* x, __global const float* il,
-                                        __global const float* ih, __global const float* ol, __global const float* oh,
-                                        WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(x), WALK_PLACE(il), WALK_PLACE(ih),
-                                        WALK_PLACE(ol), WALK_PLACE(oh), const float steps) {
+__kernel void fake_quantize_wide_f32(__global float* dst, __global const float* x, __global const float* il,
+                                     __global const float* ih, __global const float* ol, __global const float* oh,
+                                     WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(x), WALK_PLACE(il), WALK_PLACE(ih),
+                                     WALK_PLACE(ol), WALK_PLACE(oh), const float steps) {
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     const int left = count - i;

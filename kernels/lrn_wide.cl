@@ -10,7 +10,6 @@
 // Limits: indices fit int; reads up to a vector past the end of a row, never before its start.
 // Numerics: f32; powers through sqrt (beta 0.75) or exp and log; NaN stays NaN. Source: own.
 #include "common/axis.clh"
-#include "common/wide.clh"
 
 #define PARAMS                                                                                              \
   __global float *dst, __global const float *src, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src), AXIS_SIZES, \
@@ -45,7 +44,7 @@ static inline vec shifted(__global const float* row, const int j, const int m) {
   return vec_load(lanes);
 }
 
-WIDE_KERNEL void lrn_wide_rows_f32(PARAMS) {
+__kernel void lrn_wide_rows_f32(PARAMS) {
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
     __global const float* from = src + WALK_AT(src) + i * src_n;
@@ -69,7 +68,7 @@ WIDE_KERNEL void lrn_wide_rows_f32(PARAMS) {
 
 #else
 
-WIDE_KERNEL void lrn_wide_cols_f32(PARAMS) {
+__kernel void lrn_wide_cols_f32(PARAMS) {
   OPAQUE(from_step, src_n)
   OPAQUE(to_step, dst_n)
   WALK_BEGIN

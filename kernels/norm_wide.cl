@@ -11,7 +11,6 @@
 // Numerics: f32 in VEC (rows) or 2 (columns) partial sums; squares are of x - mean, so nothing cancels; NaN stays NaN.
 // Source: own.
 #include "common/axis.clh"
-#include "common/wide.clh"
 
 #define PARAMS                                                                                                  \
   __global float *dst, __global const float *src, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src), AXIS_SIZES,     \
@@ -31,7 +30,7 @@ static inline vec scale_of(const vec s, const int rule, const float eps) {
 #define DST_ROW (to + j0 * dst_m0 + j1 * dst_m1)
 
 #if FORM == 0
-WIDE_KERNEL void norm_wide_rows_f32(PARAMS) {
+__kernel void norm_wide_rows_f32(PARAMS) {
   OPAQUE(from_step, src_m2)
   OPAQUE(to_step, dst_m2)
   OPAQUE(scale_rule, rule)
@@ -74,7 +73,7 @@ WIDE_KERNEL void norm_wide_rows_f32(PARAMS) {
 // Element j of the axis m2 for a vector of kept indices.
 #define COLUMN(j) gather(SRC_ROW + (j)*src_m2, from_step, left)
 
-WIDE_KERNEL void norm_wide_cols_f32(PARAMS) {
+__kernel void norm_wide_cols_f32(PARAMS) {
   OPAQUE(from_step, src_n)
   OPAQUE(to_step, dst_n)
   OPAQUE(scale_rule, rule)

@@ -71,7 +71,7 @@ OUTLINED float join_lanes(vec v, const int code) {
     }                                         \
     break;
 
-WIDE_KERNEL void reduce_wide_rows_f32(PARAMS) {
+__kernel void reduce_wide_rows_f32(PARAMS) {
   const float first = first_value(code);
   OPAQUE(op, code)
   OPAQUE(stride, src_m2)
@@ -110,7 +110,7 @@ WIDE_KERNEL void reduce_wide_rows_f32(PARAMS) {
     }                                        \
     break;
 
-WIDE_KERNEL void reduce_wide_cols_f32(PARAMS) {
+__kernel void reduce_wide_cols_f32(PARAMS) {
   const float first = first_value(code);
   OPAQUE(op, code)
   OPAQUE(stride, src_n) OPAQUE(to_step, dst_n) WALK_BEGIN for (int i = 0; i < count; i += VEC) {

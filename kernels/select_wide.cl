@@ -6,11 +6,10 @@
 // Limits: indices fit int. Numerics: none. Source: own.
 #include "common/integer.clh"
 #include "common/walk.clh"
-#include "common/wide.clh"
 
-WIDE_KERNEL void ENTRY(select_wide)(__global elem* dst, __global const uchar* mask, __global const elem* a,
-                                    __global const elem* b, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(mask),
-                                    WALK_PLACE(a), WALK_PLACE(b)) {
+__kernel void ENTRY(select_wide)(__global elem* dst, __global const uchar* mask, __global const elem* a,
+                                 __global const elem* b, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(mask), WALK_PLACE(a),
+                                 WALK_PLACE(b)) {
   WALK_BEGIN
   __global const uchar* pm = mask + WALK_AT(mask);
   __global const elem* pa = a + WALK_AT(a);

@@ -43,7 +43,7 @@ OUTLINED void softmax_row(__global const float* from, __global float* to, const 
   }
 }
 
-WIDE_KERNEL void softmax_wide_rows_f32(PARAMS) {
+__kernel void softmax_wide_rows_f32(PARAMS) {
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
     softmax_row(src + WALK_AT(src) + i * src_n, dst + WALK_AT(dst) + i * dst_n, m, src_m, dst_m, is_log);
@@ -76,7 +76,7 @@ OUTLINED void softmax_columns(__global const float* from, __global float* to, co
   }
 }
 
-WIDE_KERNEL void softmax_wide_cols_f32(PARAMS) {
+__kernel void softmax_wide_cols_f32(PARAMS) {
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     softmax_columns(src + WALK_AT(src) + i * src_n, dst + WALK_AT(dst) + i * dst_n, m, src_m, dst_m, src_n, dst_n,

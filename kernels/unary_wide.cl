@@ -14,7 +14,6 @@
 #include "common/activation.clh"
 #include "common/gather.clh"
 #include "common/walk.clh"
-#include "common/wide.clh"
 
 #define ABS 32
 #define NEGATIVE 33
@@ -84,8 +83,8 @@ static inline vec unary(const vec v, const int code, const float alpha, const fl
     }                                    \
     break;
 
-WIDE_KERNEL void unary_wide_f32(__global float* dst, __global const float* src, WALK_SIZES, WALK_PLACE(dst),
-                                WALK_PLACE(src), const int code, const float alpha, const float beta) {
+__kernel void unary_wide_f32(__global float* dst, __global const float* src, WALK_SIZES, WALK_PLACE(dst),
+                             WALK_PLACE(src), const int code, const float alpha, const float beta) {
   WALK_BEGIN
   __global const float* from = src + WALK_AT(src);
   __global float* to = dst + WALK_AT(dst);

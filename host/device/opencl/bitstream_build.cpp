@@ -14,7 +14,7 @@
 namespace headrace {
 namespace {
 
-constexpr const char* kTool = "headrace 0.1.0";
+constexpr const char* kTool = "headrace " HEADRACE_VERSION;
 
 std::string make_uuid() {
   // Version 4: random but for the version and variant digits.

@@ -12,8 +12,9 @@
 namespace headrace {
 namespace {
 
+// The version is in front of everything, so that an update never reads what another version wrote (report #23).
 // Entry: magic line, key text, a line with the SHA-256 of the bytes, the bytes. The key's own length is its first line.
-constexpr std::string_view kMagic = "headrace program cache 1\n";
+constexpr std::string_view kMagic = "headrace " HEADRACE_VERSION " program cache 1\n";
 constexpr std::size_t kHashChars = 64;
 constexpr std::size_t kMaxEntryBytes = std::size_t{256} << 20;
 

@@ -316,6 +316,11 @@ Graph build_graph(const IrFile& file, const WeightsBlob& weights) {
     if (!is_live[i]) continue;
     Node& node = graph.at(ids[i]);
     for (const std::optional<Source>& source : sources[i]) {
+      // A file may give a Result output ports.
+      if (types[source->layer] == "Result") {
+        fail(ErrorCode::kBadModel,
+             layer_text(file.layers[i]) + " reads " + layer_text(file.layers[source->layer]) + ", which has no output");
+      }
       node.inputs.push_back({ids[source->layer], static_cast<std::int32_t>(source->port)});
     }
     const bool has_wrong_inputs = (node.type == "Result" && node.inputs.size() != 1) ||

@@ -299,6 +299,19 @@ TEST(ParseIrTest, RefusesWrongEdges) {
   EXPECT_THAT(error_of([] { IrText().parameter(0, "x", "1").result(1, "r").parse(); }),
               HasSubstr("layer 'r' (Result) has 0 inputs"));
   EXPECT_THAT(error_of([] { IrText().parameter(0, "x", "1").parse(); }), HasSubstr("no Result layer"));
+  // Found by the fuzzer: a Result with an output port, and a Result behind it.
+  EXPECT_THAT(error_of([] {
+                IrText()
+                    .parameter(0, "x", "1")
+                    .layer(
+                        "<layer id='1' name='k' type='Result' version='opset1'><input><port id='0'/></input>"
+                        "<output><port id='1'/></output></layer>")
+                    .result(2, "r")
+                    .edge(0, 0, 1, 0)
+                    .edge(1, 1, 2, 0)
+                    .parse();
+              }),
+              HasSubstr("layer 'r' (Result) reads layer 'k' (Result), which has no output"));
   const std::string twin_ports =
       "<layer id='3' name='t' type='Squeeze' version='opset1'><input><port id='0'/><port id='0'/></input></layer>";
   EXPECT_THAT(error_of([&] { chain().layer(twin_ports).parse(); }), HasSubstr("two ports with the id 0"));
