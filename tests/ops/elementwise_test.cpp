@@ -171,6 +171,16 @@ TEST(PReluOpTest, AppliesSlopePerChannel) {
   check_op({.type = "PReLU", .inputs = {random_tensor({3, 7}, 53), random_tensor({7}, 54)}});
 }
 
+TEST(PReluOpTest, KeepsNanAndInfinity) {
+  std::vector<float> x(2 * 35 * 3, 1);
+  x[0] = x[36] = x[209] = kNan;
+  x[1] = -std::numeric_limits<float>::infinity();
+  x[100] = std::numeric_limits<float>::infinity();
+  for (const float slope : {0.5F, 0.0F, kNan}) {
+    check_op({.type = "PReLU", .inputs = {floats({2, 35, 3}, x), floats({1}, {slope})}, .constants = {1}});
+  }
+}
+
 class CompareOpTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CompareOpTest, MatchesReference) {

@@ -4,6 +4,7 @@
 Usage: cli_test.py HEADRACE_BINARY [unittest options]
 """
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -11,15 +12,33 @@ import sys
 import tempfile
 import unittest
 
-from ir_text import IrText, read_npy_f32, write_npy
+from ir_text import ODD_FOLDERS, IrText, read_npy_f32, write_npy
 
 BINARY = ""
-ODD_FOLDERS = ("with space", "中文 и кириллица", "quo'te\"d", "a=b,c;d", "per%cent#hash&amp;")
+RECIPE = json.dumps({"format": 1, "name": "relu", "family": "relu", "precision": "f32", "description": "ReLU alone",
+                     "operators": ["ReLU"], "drop": []})
 
 
-def relu_net(path, name="x"):
+def relu_net(path, name="x", shape=(1, 4)):
     net = IrText()
-    net.result(net.add("y", "ReLU", [net.parameter(name, (1, 4))], (1, 4)))
+    net.result(net.add("y", "ReLU", [net.parameter(name, shape)], shape))
+    return net.write(path)
+
+
+def small_classifier(path):
+    """A convolution, a pool, a fully connected layer and a softmax on [1,3,17,19]."""
+    net = IrText()
+    x = net.parameter("x", (1, 3, 17, 19))
+    weights = net.constant("w", (21, 3, 3, 3), [0.1 * math.sin(i) for i in range(21 * 27)])
+    conv = net.add("conv", "Convolution", [x, weights], (1, 21, 17, 19), strides="1,1", dilations="1,1",
+                   pads_begin="1,1", pads_end="1,1")
+    relu = net.add("relu", "ReLU", [conv], (1, 21, 17, 19))
+    pool = net.add("pool", "MaxPool", [relu], (1, 21, 8, 9), kernel="2,2", strides="2,2", pads_begin="0,0",
+                   pads_end="0,0", rounding_type="floor")
+    flat = net.add("flat", "Reshape", [pool, net.constant_i64("shape", [1, -1])], (1, 1512), special_zero="false")
+    matrix = net.constant("m", (1512, 10), [0.05 * math.cos(i) for i in range(15120)])
+    scores = net.add("scores", "MatMul", [flat, matrix], (1, 10), transpose_a="false", transpose_b="false")
+    net.result(net.add("y", "SoftMax", [scores], (1, 10), axis="1"))
     return net.write(path)
 
 
@@ -51,6 +70,12 @@ class CliCase(unittest.TestCase):
         for line in lines[:-1]:
             self.assertTrue(line.startswith("headrace: warning: "), line)
         return errors[0]
+
+
+    def needs(self, device):
+        devices = json.loads(self.succeed("devices", "--json").stdout)["devices"]
+        if not any(d["name"] == device or device in d.get("aliases", ()) for d in devices):
+            self.skipTest(f"no {device}")
 
 
 class UsageTest(CliCase):
@@ -134,10 +159,40 @@ class DevicesTest(CliCase):
         net = IrText()
         net.result(net.add("y", "ShapeOf", [net.parameter("x", (1, 4))], (2,), opset=3, output_type="i64"))
         model = net.write(self.dir / "shape.xml")
-        if not any(d["name"].startswith("CL.") for d in json.loads(self.succeed("devices", "--json").stdout)["devices"]):
-            self.skipTest("no OpenCL device")
+        self.needs("CL.0")
         self.assertIn("every layer runs on the CPU", self.succeed("query", model, "-d", "HETERO:CL.0,CPU").stderr)
         self.assertEqual(self.succeed("query", model, "-d", "CPU").stderr, "")
+
+
+class DeviceLimitsTest(CliCase):
+    """Devices that allow less than kernels and networks would like (PoCL's knobs)."""
+
+    def run_net(self, model, device, **environment):
+        self.succeed("run", model, "-d", device, "-i", self.dir / "x.npy", "-o", self.dir / "out", **environment)
+        return read_npy_f32(self.dir / "out/y.npy")
+
+    def test_small_work_groups_give_the_same_numbers(self):
+        self.needs("POCL")
+        model = small_classifier(self.dir / "m.xml")
+        write_npy(self.dir / "x.npy", (1, 3, 17, 19), [math.sin(0.7 * i) for i in range(969)])
+        expected = self.run_net(model, "CPU")
+        self.assertAlmostEqual(sum(expected), 1, delta=1e-5)
+        for limit in ("1", "16", "64"):
+            with self.subTest(limit=limit):
+                actual = self.run_net(model, "POCL", POCL_MAX_WORK_GROUP_SIZE=limit)
+                for a, e in zip(actual, expected, strict=True):
+                    self.assertAlmostEqual(a, e, delta=1e-5)
+
+    def test_a_tensor_above_the_largest_allocation(self):
+        self.needs("POCL")
+        bench = ("bench", "--niter", "1", "--json")
+        large = relu_net(self.dir / "large.xml", shape=(1, 1, 8192, 8193))
+        line = self.fail_with(1, *bench, large, "-d", "POCL", POCL_MEMORY_LIMIT="1")
+        for part in ("'y'", "268468224", "268435456"):
+            self.assertIn(part, line)
+        self.succeed(*bench, large, "-d", "HETERO:POCL,CPU", POCL_MEMORY_LIMIT="1")
+        fits = relu_net(self.dir / "fits.xml", shape=(1, 1, 8192, 8192))
+        self.succeed(*bench, fits, "-d", "POCL", POCL_MEMORY_LIMIT="1")
 
 
 class RunTest(CliCase):
@@ -172,6 +227,28 @@ class RunTest(CliCase):
                 for given in (folder / f"{name}.npy", f"in=put={folder / name}.npy"):
                     self.succeed("run", model, "-d", "CPU", "-i", given, "-o", folder / "out dir")
                     self.assertEqual(read_npy_f32(folder / "out dir/y.npy"), [0, 2, 0, 4])
+
+    def test_odd_folders_of_cache_state_and_bitstreams(self):
+        self.needs("POCL")
+        for name in ODD_FOLDERS:
+            with self.subTest(folder=name):
+                folder = self.dir / name
+                folder.mkdir()
+                model = relu_net(folder / "m.xml")
+                write_npy(folder / "x.npy", (1, 4), (-1, 2, -3, 4))
+                homes = {"HEADRACE_CACHE_DIR": str(folder / "cache"), "HEADRACE_STATE_DIR": str(folder / "state")}
+                run = ("run", model, "-d", "POCL", "-i", folder / "x.npy", "-o", folder / "out")
+                for _ in range(2):  # the second run finds what the first one left in the cache
+                    self.succeed(*run, **homes)
+                    self.assertEqual(read_npy_f32(folder / "out/y.npy"), [0, 2, 0, 4])
+                self.assertTrue(any((folder / "cache").iterdir()))
+                recipe = folder / "recipe.json"
+                recipe.write_text(RECIPE)
+                self.succeed("bitstream", "build", recipe, "-d", "POCL", "-o", folder / f"{name}.hrb", **homes)
+                self.succeed("bitstream", "show", folder / f"{name}.hrb", **homes)
+                self.succeed("program", "POCL", folder / f"{name}.hrb", **homes)
+                self.assertRegex(self.succeed("devices", **homes).stdout, r"(?m)^CL.*POCL.* relu ")
+                self.succeed(*run, **homes)
 
     def test_missing_and_unknown_inputs_are_named(self):
         net = IrText()

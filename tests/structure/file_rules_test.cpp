@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "ops/descriptor.hpp"
 #include "structure/source_tree.hpp"
@@ -56,6 +57,19 @@ TEST(FileRulesTest, EveryKernelInstanceNamesAKernelFile) {
     for (const KernelInstance& instance : op->instances()) {
       const fs::path path = repository_root() / "kernels" / instance.file;
       EXPECT_TRUE(fs::exists(path)) << op->types[0] << " names " << path;
+    }
+  }
+}
+
+// Devices without doubles build every kernel: no double, and no literal without f that would make one.
+TEST(FileRulesTest, KernelsAreWithoutDoubles) {
+  const std::regex literal(R"((^|[^\w.])(\d+\.\d*|\.\d+|\d+[eE][-+]?\d+|\d+\.\d*[eE][-+]?\d+)($|[^\w.]))");
+  const std::regex type(R"(\bdouble\d*\b)");
+  for (const SourceFile& file : read_sources({"kernels"}, {".cl", ".clh"})) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));
+      EXPECT_FALSE(std::regex_search(code, literal)) << file.path << ":" << i + 1 << ": " << code;
+      EXPECT_FALSE(std::regex_search(code, type)) << file.path << ":" << i + 1 << ": " << code;
     }
   }
 }

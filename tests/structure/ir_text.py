@@ -5,13 +5,15 @@ import struct
 import zlib
 from xml.sax.saxutils import quoteattr
 
+# Names that quoting, splitting and encoding could break.
+ODD_FOLDERS = ("with space", "中文 и кириллица", "quo'te\"d", "a=b,c;d", "per%cent#hash&amp;")
 
 def _dims(shape):
     return "".join(f"<dim>{-1 if d == '?' else d}</dim>" for d in shape)
 
 
 class IrText:
-    """A network of f32 tensors. Layers are added in order; `add` returns what the next layer takes as input."""
+    """A network of f32 tensors, but for i64 constants. Layers are added in order; `add` returns what the next layer takes as input."""
 
     def __init__(self, name="net"):
         self.name = name
@@ -41,14 +43,20 @@ class IrText:
         data = {"shape": ",".join(str(d) for d in shape), "element_type": "f32"}
         return self._add_layer(name, "Parameter", 1, data, [], (shape, "FP32"), [name])
 
-    def constant_i64(self, name, values):
-        offset = len(self.weights)
-        self.weights += struct.pack(f"<{len(values)}q", *values)
-        data = {"element_type": "i64", "shape": str(len(values)), "offset": offset, "size": 8 * len(values)}
-        return self._add_layer(name, "Const", 1, data, [], ((len(values),), "I64"))
+    def _constant(self, name, shape, packed, element_type, precision):
+        data = {"element_type": element_type, "shape": ",".join(map(str, shape)), "offset": len(self.weights),
+                "size": len(packed)}
+        self.weights += packed
+        return self._add_layer(name, "Const", 1, data, [], (shape, precision))
 
-    def add(self, name, kind, inputs, shape, names=None, opset=1, **data):
-        return self._add_layer(name, kind, opset, data, inputs, (shape, "FP32"), names or [name])
+    def constant_i64(self, name, values):
+        return self._constant(name, (len(values),), struct.pack(f"<{len(values)}q", *values), "i64", "I64")
+
+    def constant(self, name, shape, values):
+        return self._constant(name, shape, struct.pack(f"<{len(values)}f", *values), "f32", "FP32")
+
+    def add(self, name, kind, inputs, shape, names=None, opset=1, precision="FP32", **data):
+        return self._add_layer(name, kind, opset, data, inputs, (shape, precision), names or [name])
 
     def result(self, source):
         self._add_layer(f"result{len(self.layers)}", "Result", 1, {}, [source], None)

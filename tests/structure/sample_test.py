@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-from ir_text import IrText, write_png
+from ir_text import ODD_FOLDERS, IrText, write_png
 
 PROGRAMS = ""
 # 16x16, upper half (254, 0, 0), lower half (0, 0, 254); written by Pillow, quality 30: baseline and progressive.
@@ -220,6 +220,41 @@ class OptionTest(SampleCase):
                 done = self.run_sample(program, *arguments)
                 self.assertEqual(done.returncode, code, f"{arguments} {done.stderr}")
                 self.assertEqual(done.stderr.count(": error: "), 0 if code == 0 else 1, done.stderr)
+
+    def test_a_layer_that_fails_ends_the_sample(self):
+        """Red values are indices into a table of two: 1 is there, 9 is not."""
+        net = IrText()
+        x = net.parameter("image", (1, 3, 1, 1))
+        index = net.add("index", "Convert", [x], (1, 3, 1, 1), precision="I64", destination_type="i64")
+        table = net.constant("table", (2,), (0.25, 0.75))
+        row = net.add("row", "Gather", [table, index, net.constant_i64("axis", [0])], (1, 3, 1, 1), opset=8, batch_dims=0)
+        flat = net.add("scores", "Reshape", [row, net.constant_i64("shape", [1, 3])], (1, 3), special_zero="false")
+        net.result(flat)
+        model = net.write(self.dir / "net.xml")
+        for name, value in (("good.png", 1), ("bad.png", 9)):
+            write_png(self.dir / name, 1, 1, 2, 8, [bytes((value, 0, 1))])
+        for program in self.programs:
+            done = self.run_sample(program, "-m", model, "-i", self.dir / "good.png", "-d", "CPU")
+            self.assertEqual(self.scores(done.stdout), {"good.png": {0: 0.75, 1: 0.25, 2: 0.75}}, done.stderr)
+            done = self.run_sample(program, "-m", model, "-d", "CPU", "-i", self.dir / "good.png", self.dir / "bad.png")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertEqual(done.stderr.count(": error: "), 1, done.stderr)
+            self.assertIn("'row'", done.stderr)
+
+    def test_odd_folders_of_pictures_and_labels(self):
+        for name in ODD_FOLDERS:
+            with self.subTest(folder=name):
+                folder = self.dir / name
+                pictures = folder / name
+                pictures.mkdir(parents=True)
+                write_png(pictures / f"{name}.png", 1, 1, 2, 8, [bytes((1, 2, 3))])
+                (folder / f"{name}.txt").write_text("a\nb\nc\n")
+                model = planes_net(folder / f"{name}.xml", (1, 3, 1, 1))
+                for program in self.programs:
+                    for given in (pictures, pictures / f"{name}.png"):
+                        done = self.run_sample(program, "-m", model, "-i", given, "-l", folder / f"{name}.txt", "-nt", "1")
+                        self.assertEqual((done.returncode, done.stderr), (0, ""))
+                        self.assertEqual(self.scores(done.stdout), {f"{name}.png": {2: 3.0}})
 
     def test_many_requests_and_runs(self):
         names = []
