@@ -133,41 +133,44 @@ typedef struct {
 } target_t;
 
 // Computes TILE_M rows of NV vectors with all sums in registers. Stores them bounded where is_plain, else leaves them
-// in tile for store_tile.
-#define DEFINE_SUM_TILE(NV)                                                                                           \
-  OUTLINED void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, int count, const target_t* t, \
-                              int oc, bool is_plain) {                                                                \
-    vec acc[TILE_M][NV];                                                                                              \
-    __global float* dst = t->dst + oc;                                                                                \
-    const float low = t->low, high = t->high;                                                                         \
-    _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                                  \
-      const vec init = t->bias ? vec_load(t->bias + oc + n * VEC) : (vec)0.0f;                                        \
-      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) acc[m][n] = init;                                            \
-    }                                                                                                                 \
-    if (t->from) {                                                                                                    \
-      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                            \
-        _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                              \
-          acc[m][n] += vec_load(t->from + t->from_at[m] + oc + n * VEC);                                              \
-        }                                                                                                             \
-      }                                                                                                               \
-    }                                                                                                                 \
-    for (int k = 0; k < count; ++k) {                                                                                 \
-      vec w[NV];                                                                                                      \
-      _Pragma("unroll") for (int n = 0; n < NV; ++n) w[n] = vec_load(wei + (k * NV + n) * VEC);                       \
-      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                            \
-        const vec a = (vec)panel[m * ROW + k];                                                                        \
-        _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] += a * w[n];                                         \
-      }                                                                                                               \
-    }                                                                                                                 \
-    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                              \
-      _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                                \
-        if (is_plain) {                                                                                               \
-          vec_store(bounded(acc[m][n], low, high), dst + t->dst_at[m] + n * VEC);                                     \
-        } else {                                                                                                      \
-          tile[m * NV + n] = acc[m][n];                                                                               \
-        }                                                                                                             \
-      }                                                                                                               \
-    }                                                                                                                 \
+// in tile for store_tile. Prefetches as many weights from `ahead` on as it reads.
+#define DEFINE_SUM_TILE(NV)                                                                                          \
+  OUTLINED void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, const __global float* ahead, \
+                              int count, const target_t* t, int oc, bool is_plain) {                                 \
+    vec acc[TILE_M][NV];                                                                                             \
+    __global float* dst = t->dst + oc;                                                                               \
+    const float low = t->low, high = t->high;                                                                        \
+    _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                                 \
+      const vec init = t->bias ? vec_load(t->bias + oc + n * VEC) : (vec)0.0f;                                       \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) acc[m][n] = init;                                           \
+    }                                                                                                                \
+    if (t->from) {                                                                                                   \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                           \
+        _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                             \
+          acc[m][n] += vec_load(t->from + t->from_at[m] + oc + n * VEC);                                             \
+        }                                                                                                            \
+      }                                                                                                              \
+    }                                                                                                                \
+    for (int k = 0; k < count; ++k) {                                                                                \
+      vec w[NV];                                                                                                     \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                               \
+        w[n] = vec_load(wei + (k * NV + n) * VEC);                                                                   \
+        PREFETCH(ahead + (k * NV + n) * VEC);                                                                        \
+      }                                                                                                              \
+      _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                           \
+        const vec a = (vec)panel[m * ROW + k];                                                                       \
+        _Pragma("unroll") for (int n = 0; n < NV; ++n) acc[m][n] += a * w[n];                                        \
+      }                                                                                                              \
+    }                                                                                                                \
+    _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                             \
+      _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                               \
+        if (is_plain) {                                                                                              \
+          vec_store(bounded(acc[m][n], low, high), dst + t->dst_at[m] + n * VEC);                                    \
+        } else {                                                                                                     \
+          tile[m * NV + n] = acc[m][n];                                                                              \
+        }                                                                                                            \
+      }                                                                                                              \
+    }                                                                                                                \
   }
 
 DEFINE_SUM_TILE(1)
@@ -181,18 +184,18 @@ DEFINE_SUM_TILE(4)
 DEFINE_SUM_TILE(8)
 #endif
 
-static inline void sum_tile(vec* tile, const float* panel, const __global float* wei, int count, const target_t* t,
-                            int oc, int nv, bool is_plain) {
+static inline void sum_tile(vec* tile, const float* panel, const __global float* wei, const __global float* ahead,
+                            int count, const target_t* t, int oc, int nv, bool is_plain) {
 #if TILE_N >= 8
-  if (nv == 8) sum_tile_8(tile, panel, wei, count, t, oc, is_plain);
+  if (nv == 8) sum_tile_8(tile, panel, wei, ahead, count, t, oc, is_plain);
 #endif
 #if TILE_N >= 4
-  if (nv == 4) sum_tile_4(tile, panel, wei, count, t, oc, is_plain);
+  if (nv == 4) sum_tile_4(tile, panel, wei, ahead, count, t, oc, is_plain);
 #endif
 #if TILE_N >= 2
-  if (nv == 2) sum_tile_2(tile, panel, wei, count, t, oc, is_plain);
+  if (nv == 2) sum_tile_2(tile, panel, wei, ahead, count, t, oc, is_plain);
 #endif
-  if (nv == 1) sum_tile_1(tile, panel, wei, count, t, oc, is_plain);
+  if (nv == 1) sum_tile_1(tile, panel, wei, ahead, count, t, oc, is_plain);
 }
 
 // Any activation, any number of rows and channels.
@@ -275,11 +278,17 @@ WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global cons
         target.from_at[m] = target.from_at[0];
       }
       for (int v = vector_begin; v < vector_end;) {
-        int nv = TILE_N;
-        while (nv > vectors - v) nv >>= 1;
+        const int nv = tile_vectors(TILE_N, vectors - v);
         const int oc = v * VEC;
         const bool is_plain = part_act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
-        sum_tile(tile, panel, wei + oc * K + k0 * nv * VEC, k1 - k0, &target, oc, nv, is_plain);
+        const __global float* part_wei = wei + oc * K + k0 * nv * VEC;
+        // The weights that come next: the first tile reads block after block, the second one finds them in the cache
+        // and has time to fetch the next part's.
+        const bool is_next_block = t == tile_begin && v + nv < vector_end;
+        const __global float* ahead =
+            is_next_block ? wei + (oc + nv * VEC) * K + k0 * tile_vectors(TILE_N, vectors - v - nv) * VEC
+                          : part_wei + (k1 - k0) * nv * VEC;
+        sum_tile(tile, panel, part_wei, ahead, k1 - k0, &target, oc, nv, is_plain);
         if (!is_plain) store_tile(tile, &target, rows, nv, oc, OC, part_act, alpha, beta);
         v += nv;
       }

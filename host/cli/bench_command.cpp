@@ -60,7 +60,8 @@ int run_command(const BenchOptions& options) {
   const Model model = open_model(core, options.model);
   if (dump_if_asked(core, model, options.model)) return 0;
   const Properties properties = {{"PERF_COUNT", options.is_profiling ? "YES" : "NO"},
-                                 {"INFERENCE_NUM_THREADS", std::to_string(options.threads)}};
+                                 {"INFERENCE_NUM_THREADS", std::to_string(options.threads)},
+                                 {"EXACT_NAN", options.exact_nan ? "YES" : "NO"}};
   const CompiledModel net = core.compile_model(model, options.model.devices, properties);
   const double load_ms = ms_since(load_start);
   warn_if_only_cpu(net.placements(), options.model.devices);

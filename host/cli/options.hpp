@@ -62,6 +62,7 @@ struct RunOptions {
   std::vector<std::string> inputs;  // NAME=FILE.npy or FILE.npy
   std::string output_folder;
   int threads = 0;  // of the CPU device, 0: all cores
+  bool exact_nan = false;
   bool is_profiling = false;
   bool is_json = false;
 };
@@ -73,6 +74,7 @@ struct BenchOptions {
   int requests = 0;  // 0: as the hint says
   bool is_throughput = false;
   int threads = 0;  // of the CPU device, 0: all cores
+  bool exact_nan = false;
   bool is_profiling = false;
   bool is_json = false;
 };

@@ -103,6 +103,10 @@ void add_query(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   set_result(command, all.query, result);
 }
 
+void add_exact_nan(CLI::App* command, bool& exact_nan) {
+  command->add_flag("--exact-nan", exact_nan, "Leave out kernels that spread NaN to neighbouring outputs");
+}
+
 void add_threads(CLI::App* command, int& threads) {
   command->add_option("--nthreads", threads, "Threads of the CPU device (default: all cores)")
       ->check(CLI::Range(0, 1024));
@@ -114,6 +118,7 @@ void add_run(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   command->add_option("-i,--input", all.run.inputs, "NAME=FILE.npy; one input needs no name")->allow_extra_args(false);
   command->add_option("-o,--output", all.run.output_folder, "Folder for the outputs, one .npy each");
   add_threads(command, all.run.threads);
+  add_exact_nan(command, all.run.exact_nan);
   command->add_flag("--pc", all.run.is_profiling, "Print what each layer cost");
   add_json(command, all.run.is_json);
   set_result(command, all.run, result);
@@ -135,6 +140,7 @@ void add_bench(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
           "latency (default) or throughput")
       ->check(CLI::IsMember({"latency", "throughput"}));
   add_threads(command, all.bench.threads);
+  add_exact_nan(command, all.bench.exact_nan);
   command->add_flag("--pc", all.bench.is_profiling, "Print what each layer cost in the last run");
   add_json(command, all.bench.is_json);
   set_result(command, all.bench, result);

@@ -151,7 +151,8 @@ int run_command(const RunOptions& options) {
   const auto tensors = read_inputs(options.inputs, inputs);
 
   const Properties properties = {{"PERF_COUNT", options.is_profiling ? "YES" : "NO"},
-                                 {"INFERENCE_NUM_THREADS", std::to_string(options.threads)}};
+                                 {"INFERENCE_NUM_THREADS", std::to_string(options.threads)},
+                                 {"EXACT_NAN", options.exact_nan ? "YES" : "NO"}};
   const CompiledModel net = core.compile_model(model, options.model.devices, properties);
   InferRequest request = net.create_infer_request();
   for (const auto& [file, tensor] : tensors) {

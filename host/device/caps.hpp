@@ -40,6 +40,8 @@ struct KernelCaps {
   std::size_t max_alloc_bytes = 0;
   std::size_t global_bytes = 0;
   bool has_compiler = true;
+  // The user's wish (EXACT_NAN): no form that spreads a NaN or an infinity to outputs that do not read it.
+  bool exact_nan = false;
   std::set<std::string, std::less<>> extensions;
   // The keys of the instances that the programmed bitstream holds; with a compiler every instance is offered too.
   std::set<std::string, std::less<>> programmed;

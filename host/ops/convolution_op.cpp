@@ -5,6 +5,7 @@
 #include "ops/conv_depthwise.hpp"
 #include "ops/conv_problem.hpp"
 #include "ops/conv_shape.hpp"
+#include "ops/conv_winograd.hpp"
 #include "ops/descriptor.hpp"
 #include "ops/strided.hpp"
 
@@ -144,7 +145,8 @@ Support supports(const Node& node, std::span<const LowerInput> inputs, std::span
   const ConvShape shape = resolved_shape(node, inputs[0].desc.shape, inputs[1].desc.shape, outputs[0].shape);
   if (shape.IC == 0) return Support::no("the sum is empty");
   const bool is_depthwise_offered = fits_depthwise(shape) && offers_depthwise(caps);
-  if (!is_depthwise_offered && !choose_conv_tile(shape.N * shape.out[0] * shape.out[1] * shape.out[2], caps)) {
+  const auto tile = choose_conv_tile(shape.N * shape.out[0] * shape.out[1] * shape.out[2], caps);
+  if (!is_depthwise_offered && !tile && !choose_winograd(shape, tile, caps)) {
     return Support::no("the bitstream holds no convolution kernel");
   }
   return supports_int_index(inputs, outputs);
@@ -216,6 +218,9 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
     return lower_depthwise(problem, *inputs[1].constant, caps);
   }
   const std::optional<ConvTile> tile = choose_conv_tile(problem.pixels(), caps);
+  if (const auto winograd = choose_winograd(shape, tile, caps)) {
+    return lower_winograd(problem, *inputs[1].constant, *winograd, caps);
+  }
   HEADRACE_ASSERT(tile.has_value(), "lower called although supports said no");
   Lowered lowered;
   problem.wei = Operand::constant(0);
@@ -235,6 +240,7 @@ std::vector<KernelInstance> instances() {
   std::vector<KernelInstance> result;
   for (const ConvTile& tile : all_conv_tiles()) result.push_back(tile.instance());
   for (const KernelInstance& instance : all_depthwise_instances()) result.push_back(instance);
+  for (const KernelInstance& instance : all_winograd_instances()) result.push_back(instance);
   return result;
 }
 

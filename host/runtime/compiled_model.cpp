@@ -74,9 +74,10 @@ CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vect
 
 std::shared_ptr<const Network> CompiledModel::Impl::network(std::size_t list, const std::vector<Shape>& shapes) const {
   return networks_[list].get(shapes, [&](std::span<const Shape> wanted) {
-    const std::vector<PartitionDevice> devices = partition_devices(lists[list]);
+    std::vector<PartitionDevice> devices = partition_devices(lists[list]);
+    for (PartitionDevice& device : devices) device.caps.exact_nan = options.exact_nan;
     const PlacedGraph placed = place_graph(make_wished_graph(*model), wanted, devices);
-    return make_network(placed, lists[list], *model->graph, weights_,
+    return make_network(placed, lists[list], devices, *model->graph, weights_,
                         {.is_profiling = options.is_profiling, .threads = options.threads});
   });
 }

@@ -46,9 +46,8 @@ class Boundary {
 };
 
 LoadedSubgraph load_subgraph(const PlacedGraph& placed, const Subgraph& subgraph, const DeviceList& devices,
-                             WeightsCache& weights, const LoadOptions& options) {
+                             const KernelCaps& caps, WeightsCache& weights, const LoadOptions& options) {
   const Device& device = *devices.devices[subgraph.device];
-  const KernelCaps caps = device.caps();
   LoadedSubgraph loaded;
   loaded.device = subgraph.device;
   const PlanRequest request{placed.graph, subgraph.nodes, subgraph.inputs, subgraph.outputs, caps};
@@ -100,13 +99,14 @@ std::vector<PartitionDevice> partition_devices(const DeviceList& list) {
   return result;
 }
 
-std::shared_ptr<const Network> make_network(const PlacedGraph& placed, const DeviceList& devices, const Graph& original,
+std::shared_ptr<const Network> make_network(const PlacedGraph& placed, const DeviceList& devices,
+                                            std::span<const PartitionDevice> planned, const Graph& original,
                                             WeightsCache& weights, const LoadOptions& options) {
   auto network = std::make_shared<Network>();
   network->devices = devices;
   Boundary boundary(placed.graph, *network);
   for (const Subgraph& subgraph : placed.partition.subgraphs) {
-    LoadedSubgraph loaded = load_subgraph(placed, subgraph, devices, weights, options);
+    LoadedSubgraph loaded = load_subgraph(placed, subgraph, devices, planned[subgraph.device].caps, weights, options);
     for (const PortRef& ref : subgraph.inputs) loaded.inputs.push_back(boundary.add(ref));
     for (const PortRef& ref : subgraph.outputs) loaded.outputs.push_back(boundary.add(ref));
     network->subgraphs.push_back(std::move(loaded));

@@ -70,8 +70,10 @@ struct Network {
   std::vector<LayerPlacement> placements;
 };
 
-// Plans and loads every subgraph. `original` is the file's graph, for the names of layers that passes folded away.
-std::shared_ptr<const Network> make_network(const PlacedGraph& placed, const DeviceList& devices, const Graph& original,
+// Plans for what `planned` says of the devices, which the graph was placed with, and loads every subgraph. `original`
+// is the file's graph, for the names of layers that passes folded away.
+std::shared_ptr<const Network> make_network(const PlacedGraph& placed, const DeviceList& devices,
+                                            std::span<const PartitionDevice> planned, const Graph& original,
                                             WeightsCache& weights, const LoadOptions& options);
 
 // Rows for `headrace query`: every node of the placed graph in running order with what is fused into it, then the

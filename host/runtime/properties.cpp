@@ -35,8 +35,11 @@ CompileOptions parse_properties(const Properties& properties) {
       options.is_profiling = parse_switch(key, value);
     } else if (key == "INFERENCE_NUM_THREADS") {
       options.threads = parse_threads(key, value);
+    } else if (key == "EXACT_NAN") {
+      options.exact_nan = parse_switch(key, value);
     } else {
-      fail(ErrorCode::kInvalidArgument, "unknown property '" + key + "'; known: PERF_COUNT, INFERENCE_NUM_THREADS");
+      fail(ErrorCode::kInvalidArgument,
+           "unknown property '" + key + "'; known: PERF_COUNT, INFERENCE_NUM_THREADS, EXACT_NAN");
     }
   }
   return options;

@@ -9,6 +9,7 @@ namespace headrace {
 struct CompileOptions {
   bool is_profiling = false;  // PERF_COUNT: YES or NO
   int threads = 0;            // INFERENCE_NUM_THREADS: of the CPU device, 0: all cores
+  bool exact_nan = false;     // EXACT_NAN: YES or NO
 };
 
 // Throws kInvalidArgument for an unknown key, listing the known ones, or a bad value.

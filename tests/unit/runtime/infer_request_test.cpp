@@ -180,7 +180,7 @@ TEST(PropertiesTest, TakesThreadsAndRefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of([&] {
                 core().compile_model(model, "CPU", {{"NUM_STREAMS", "1"}});
               }).what(),
-              HasSubstr("unknown property 'NUM_STREAMS'; known: PERF_COUNT, INFERENCE_NUM_THREADS"));
+              HasSubstr("unknown property 'NUM_STREAMS'; known: PERF_COUNT, INFERENCE_NUM_THREADS, EXACT_NAN"));
 }
 
 TEST_P(InferRequestTest, ProfileSumsToTheWallTime) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of public reports that need whole runs: graphs cut between devices (#11, #12), f16 sums (#14), attributes left
 // out (#21), nothing to compute (#44), indices out of range (R8).
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -137,6 +138,27 @@ TEST_P(ReportsTest, ConvolutionsDoWithoutAttributes) {
   const auto spread = ElementsAre(1, 3, 5, 3, 5, 12, 16, 9, 11, 24, 28, 15, 7, 15, 17, 9);
   EXPECT_THAT(run("ConvolutionBackpropData", {1, 1, 2, 2}), spread);
   EXPECT_THAT(run("GroupConvolutionBackpropData", {1, 1, 1, 2, 2}), spread);
+}
+
+// A NaN reaches the outputs whose window holds it, and no others where EXACT_NAN asks for that.
+TEST_P(ReportsTest, ExactNanKeepsNanInItsWindow) {
+  NetBuilder net;
+  const PortRef x = net.parameter("x", "1,32,40,40");
+  net.result(net.layer("Convolution", "y", {x, net.constant(filled({32, 32, 3, 3}, 1))}));
+  Tensor input = filled({1, 32, 40, 40}, 1);
+  input.mutable_values<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+  const Model model = net.finish();
+  for (const char* exact : {"YES", "NO"}) {
+    InferRequest request = core().compile_model(model, GetParam(), {{"EXACT_NAN", exact}}).create_infer_request();
+    request.set_input_tensor(input);
+    request.infer();
+    const std::vector<float> y = floats(request.get_output_tensor());
+    EXPECT_TRUE(std::isnan(y[0]));
+    EXPECT_EQ(y[38 * 5 + 5], 288);  // past every tile that reads the NaN
+    if (std::string_view(exact) == "YES") {
+      EXPECT_EQ(y[1], 288);
+    }
+  }
 }
 
 // #44: the sum of nothing is 0.

@@ -21,8 +21,9 @@
 namespace headrace {
 
 // Configuration of a compiled model: {"PERF_COUNT", "YES"}; {"INFERENCE_NUM_THREADS", "2"} for the CPU device (default
-// 0: all cores; a part of an OpenCL device is named POCL#0/2). Unknown keys throw kInvalidArgument listing the known
-// ones.
+// 0: all cores; a part of an OpenCL device is named POCL#0/2); {"EXACT_NAN", "YES"} leaves out kernels that spread a
+// NaN or an infinity to neighbouring outputs that do not read it (Winograd's convolution). Unknown keys throw
+// kInvalidArgument listing the known ones.
 using Properties = std::map<std::string, std::string>;
 
 // Where an OpenCL memory object stands in for host memory (see InferRequest::set_input_buffer).

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv_winograd.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/error.hpp"
+#include "ops/conv_args.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr std::int64_t kTaps = 9;
+// Shares of a second-level cache: for transformed tiles or weights, and for sums.
+constexpr std::int64_t kCacheBytes = 512 * 1024;
+constexpr std::int64_t kSumsBytes = 256 * 1024;
+// Few: each has scratch memory of its own.
+constexpr std::int64_t kItemsPerUnit = 4;
+
+constexpr WinogradForm kForms[] = {
+    {{16, 14, 2}, 4}, {{16, 8, 2}, 4}, {{16, 14, 2}, 2},  // AVX-512
+    {{8, 6, 2}, 4},   {{8, 6, 2}, 2},                     // AVX2
+    {{4, 6, 2}, 4},   {{4, 6, 2}, 2},                     // SSE, NEON
+};
+
+// Costs in vector multiply-adds of a register tile that is full.
+constexpr double kLoadWeight = 25;      // a vector of weights from memory, once per run
+constexpr double kTransformPoint = 15;  // one of a tile's products of one vector of channels, source or sums
+// Less than this is not worth larger weights.
+constexpr double kLeastGain = 0.85;
+double tile_cost(const ConvTile& tile) { return tile.tile_m >= 14 || tile.vec < 16 ? 1.0 : 1.12; }
+
+std::int64_t tiles_along(std::int64_t size, int out) { return divide_up(size, out); }
+
+std::int64_t count_tiles(const ConvShape& shape, int out) {
+  return shape.N * tiles_along(shape.out[1], out) * tiles_along(shape.out[2], out);
+}
+
+bool fits(const ConvShape& shape) {
+  return !shape.is_transposed && shape.G == 1 && shape.kernel == Triple{1, 3, 3} && shape.stride == Triple{1, 1, 1} &&
+         shape.dilation[1] == 1 && shape.dilation[2] == 1 && shape.in[0] == 1 && shape.out[0] == 1;
+}
+
+double direct_cost(const ConvShape& shape, const ConvTile& tile) {
+  const std::int64_t pixels = shape.N * shape.out[1] * shape.out[2];
+  const double rows = static_cast<double>(divide_up(pixels, tile.tile_m) * tile.tile_m);
+  return (rows + kLoadWeight) * static_cast<double>(kTaps * shape.IC * tile.vectors(shape.OC));
+}
+
+double winograd_cost(const ConvShape& shape, const WinogradForm& form) {
+  const std::int64_t tiles = count_tiles(shape, form.out);
+  const double rows = static_cast<double>(divide_up(tiles, form.tile.tile_m) * form.tile.tile_m);
+  const std::int64_t vectors = form.tile.vectors(shape.OC);
+  const double sums = rows * tile_cost(form.tile) + kLoadWeight;
+  const auto transforms = static_cast<double>(tiles * (vectors + form.tile.vectors(shape.IC)));
+  return static_cast<double>(form.products()) *
+         (sums * static_cast<double>(shape.IC * vectors) + kTransformPoint * transforms);
+}
+
+// Whether an int of the kernel counts the packed weights.
+bool is_indexable(const ConvShape& shape, const WinogradForm& form) {
+  return form.tile.packed_elems(shape.IC * form.products(), shape.OC) <= std::numeric_limits<std::int32_t>::max();
+}
+
+// G for the points 0, 1, -1, 2, -2 and infinity, and for 0, 1, -1 and infinity.
+constexpr double kG4[6][3] = {{1.0 / 4, 0, 0},
+                              {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                              {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                              {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                              {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                              {0, 0, 1}};
+constexpr double kG2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+
+// to[points][points] = G filter[3][3] G^T
+void transform_filter(const float* filter, const double (*g)[3], std::int64_t points, float* to) {
+  for (std::int64_t i = 0; i < points; ++i) {
+    std::array<double, 3> row{};
+    for (std::size_t w = 0; w < 3; ++w) {
+      for (std::size_t h = 0; h < 3; ++h) row[w] += g[i][h] * static_cast<double>(filter[h * 3 + w]);
+    }
+    for (std::int64_t j = 0; j < points; ++j) {
+      to[i * points + j] = static_cast<float>(row[0] * g[j][0] + row[1] * g[j][1] + row[2] * g[j][2]);
+    }
+  }
+}
+
+// How a launch is divided: `tile_ranges` * `channel_ranges` work-items, which transform `block` tiles at a time and sum
+// them for `chunk` vectors of channels at a time.
+struct Split {
+  std::int64_t tile_ranges = 1, channel_ranges = 1;
+  std::int64_t tiles_per_item, vectors_per_item, block, chunk;
+
+  std::int64_t items() const { return tile_ranges * channel_ranges; }
+};
+
+class Splitter {
+ public:
+  Splitter(const ConvProblem& problem, const WinogradForm& form, std::int64_t tiles, const KernelCaps& caps)
+      : form_(form),
+        rows_(divide_up(tiles, form.tile.tile_m)),
+        pairs_(divide_up(form.tile.vectors(problem.OC), form.tile.tile_n)),
+        depth_(divide_up(problem.IC, form.tile.vec) * form.tile.vec),
+        units_(caps.compute_units) {}
+
+  // The split that moves the least memory among those that keep every compute unit busy.
+  Split best() const {
+    Split best;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t rows_per_item = 1; rows_per_item <= rows_; ++rows_per_item) {
+      for (std::int64_t pairs_per_item = 1; pairs_per_item <= pairs_; ++pairs_per_item) {
+        const std::int64_t items = divide_up(rows_, rows_per_item) * divide_up(pairs_, pairs_per_item);
+        if (items < std::min(units_, rows_ * pairs_) || items > kItemsPerUnit * units_) continue;
+        for (std::int64_t blocks = 1; blocks <= rows_per_item; ++blocks) {
+          const Split split = make(rows_per_item, pairs_per_item, divide_up(rows_per_item, blocks));
+          const double moved = traffic(split, blocks);
+          if (moved >= least) continue;
+          best = split;
+          least = moved;
+        }
+      }
+    }
+    return best;
+  }
+
+  std::int64_t scratch_item(const Split& split) const {
+    return form_.products() * split.block * (depth_ + split.chunk * form_.tile.vec);
+  }
+
+ private:
+  Split make(std::int64_t rows_per_item, std::int64_t pairs_per_item, std::int64_t rows_per_block) const {
+    Split split;
+    split.tile_ranges = divide_up(rows_, rows_per_item);
+    split.channel_ranges = divide_up(pairs_, pairs_per_item);
+    split.block = rows_per_block * form_.tile.tile_m;
+    split.tiles_per_item = rows_per_item * form_.tile.tile_m;
+    split.vectors_per_item = pairs_per_item * form_.tile.tile_n;
+    const std::int64_t pair_bytes = 4 * form_.products() * split.block * form_.tile.tile_n * form_.tile.vec;
+    split.chunk = std::clamp(kSumsBytes / pair_bytes, std::int64_t{1}, pairs_per_item) * form_.tile.tile_n;
+    return split;
+  }
+
+  // Bytes between the caches of a core and what lies behind them.
+  double traffic(const Split& split, std::int64_t blocks) const {
+    const std::int64_t weights = 4 * form_.products() * depth_ * split.vectors_per_item * form_.tile.vec;
+    const std::int64_t source = 4 * form_.products() * depth_ * split.block;
+    const std::int64_t chunks = divide_up(split.vectors_per_item, split.chunk);
+    const double weight_reads = weights <= kCacheBytes ? 1 : static_cast<double>(blocks);
+    // What fits the cache costs something too: it is computed.
+    const double source_moves = source <= kCacheBytes ? 0.25 : static_cast<double>(1 + chunks);
+    return static_cast<double>(split.items()) *
+           (weight_reads * static_cast<double>(weights) +
+            static_cast<double>(blocks) * source_moves * static_cast<double>(source));
+  }
+
+  WinogradForm form_;
+  std::int64_t rows_, pairs_, depth_, units_;
+};
+
+}  // namespace
+
+KernelInstance WinogradForm::instance() const {
+  return {"winograd_wide.cl",
+          "OUT=" + std::to_string(out) + ",TILE_M=" + std::to_string(tile.tile_m) +
+              ",TILE_N=" + std::to_string(tile.tile_n) + ",VEC=" + std::to_string(tile.vec),
+          "winograd_wide_f32"};
+}
+
+std::optional<WinogradForm> choose_winograd(const ConvShape& shape, const std::optional<ConvTile>& direct,
+                                            const KernelCaps& caps) {
+  if (!caps.is_wide() || caps.exact_nan || !fits(shape)) return std::nullopt;
+  std::optional<WinogradForm> best;
+  double best_cost = direct ? kLeastGain * direct_cost(shape, *direct) : std::numeric_limits<double>::infinity();
+  for (const WinogradForm& form : kForms) {
+    const bool is_wrong_width = direct ? form.tile.vec != direct->vec : form.tile.vec > std::max(caps.vector_width, 4);
+    if (is_wrong_width || !caps.offers(form.instance()) || !is_indexable(shape, form)) continue;
+    const double cost = winograd_cost(shape, form);
+    if (cost >= best_cost) continue;
+    best = form;
+    best_cost = cost;
+  }
+  return best;
+}
+
+std::vector<KernelInstance> all_winograd_instances() {
+  std::vector<KernelInstance> result;
+  for (const WinogradForm& form : kForms) result.push_back(form.instance());
+  return result;
+}
+
+Tensor transform_winograd_weights(const Tensor& wei, const WinogradForm& form) {
+  const Tensor source = wei.aligned_copy();
+  const std::int64_t filters = wei.shape()[0] * wei.shape()[1];
+  const std::int64_t points = form.out + 2;
+  Tensor transformed(ElementType::f32, {wei.shape()[0], wei.shape()[1], form.products()});
+  const float* from = source.values<float>().data();
+  float* to = transformed.mutable_values<float>().data();
+  for (std::int64_t i = 0; i < filters; ++i) {
+    transform_filter(from + i * kTaps, form.out == 4 ? kG4 : kG2, points, to + i * form.products());
+  }
+  return transformed;
+}
+
+Lowered lower_winograd(ConvProblem problem, const Tensor& wei, const WinogradForm& form, const KernelCaps& caps) {
+  Lowered lowered;
+  problem.wei = Operand::constant(0);
+  const WeightSizes sizes{1, problem.OC, form.products(), problem.IC};
+  const WeightStrides strides{0, problem.IC * form.products(), 1, form.products()};
+  lowered.constants.push_back(
+      {form.tile.packing_key("winograd") + ",OUT=" + std::to_string(form.out), [wei, form, sizes, strides] {
+         return pack_conv_weights(transform_winograd_weights(wei, form), strides, sizes, form.tile);
+       }});
+  const std::int64_t tiles_h = divide_up(problem.out[1], form.out);
+  const std::int64_t tiles_w = divide_up(problem.out[2], form.out);
+  const std::int64_t tiles = problem.N * tiles_h * tiles_w;
+  const Splitter splitter(problem, form, tiles, caps);
+  const Split split = splitter.best();
+  const std::int64_t scratch_item = splitter.scratch_item(split);
+  KernelLaunch launch;
+  launch.instance = form.instance();
+  launch.global = {static_cast<std::size_t>(split.tile_ranges), static_cast<std::size_t>(split.channel_ranges), 1};
+  lowered.scratch_bytes.push_back(static_cast<std::size_t>(split.items() * scratch_item) * sizeof(float));
+  ArgList args;
+  for (const Operand& operand : {problem.src.operand, problem.wei, problem.bias, problem.residual.operand,
+                                 problem.dst.operand, Operand::scratch(0)}) {
+    args.add(operand);
+  }
+  args.add_flags(problem.bias, problem.residual.operand);
+  for (const ConvTensor* tensor : {&problem.src, &problem.dst, &problem.residual}) args.add(tensor->offset);
+  for (const std::int64_t value : {problem.IC, problem.OC, problem.out[1], problem.out[2], problem.in[1], problem.in[2],
+                                   problem.pad[1], problem.pad[2]}) {
+    args.add(value);
+  }
+  for (const ConvTensor* tensor : {&problem.src, &problem.dst, &problem.residual}) {
+    args.add(tensor->strides.n);
+    args.add(tensor->strides.h);
+    args.add(tensor->strides.w);
+  }
+  for (const std::int64_t value : {tiles_h, tiles_w, tiles, split.tiles_per_item, split.block, split.vectors_per_item,
+                                   split.chunk, scratch_item, static_cast<std::int64_t>(problem.activation)}) {
+    args.add(value);
+  }
+  args.add(problem.alpha);
+  args.add(problem.beta);
+  launch.args = args.take();
+  lowered.launches.push_back(std::move(launch));
+  return lowered;
+}
+
+}  // namespace headrace

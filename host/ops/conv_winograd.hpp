@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches of winograd_wide.cl: 3x3 convolutions of stride 1 with fewer multiplications.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ops/conv_problem.hpp"
+#include "ops/conv_shape.hpp"
+#include "ops/descriptor.hpp"
+
+namespace headrace {
+
+// How an instance of winograd_wide.cl tiles its work.
+struct WinogradForm {
+  ConvTile tile;  // tile_m tiles of the image, tile_n vectors of output channels
+  int out = 4;    // outputs along a side of a tile of the image
+
+  std::int64_t products() const { return static_cast<std::int64_t>(out + 2) * (out + 2); }
+  KernelInstance instance() const;
+};
+
+// The form that costs least where it costs less than the direct convolution with `direct`, where there is that one;
+// nothing where the shape is not a 3x3 convolution of stride 1, no form is offered or none gains.
+std::optional<WinogradForm> choose_winograd(const ConvShape& shape, const std::optional<ConvTile>& direct,
+                                            const KernelCaps& caps);
+
+std::vector<KernelInstance> all_winograd_instances();
+
+// The launch for a problem that fits; `wei` is [OC, IC, 3, 3].
+Lowered lower_winograd(ConvProblem problem, const Tensor& wei, const WinogradForm& form, const KernelCaps& caps);
+
+// G w G^T of every filter of [OC, IC, 3, 3]: [OC, IC, form.products()].
+Tensor transform_winograd_weights(const Tensor& wei, const WinogradForm& form);
+
+}  // namespace headrace
