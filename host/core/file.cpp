@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "core/error.hpp"
 #include "core/tensor.hpp"
@@ -110,6 +112,50 @@ std::string read_file(const std::string& path, std::size_t max_bytes, std::strin
   return text;
 }
 
+namespace {
+
+// The mappings that live: first byte to number of bytes.
+class MappingTable {
+ public:
+  void add(const void* base, std::size_t size_bytes) {
+    const std::scoped_lock lock(mutex_);
+    sizes_[address(base)] = size_bytes;
+  }
+  void remove(const void* base) {
+    const std::scoped_lock lock(mutex_);
+    sizes_.erase(address(base));
+  }
+  // Runs under the lock, so that the mapping does not go away meanwhile.
+  void drop(std::span<const std::byte> bytes) {
+    const std::scoped_lock lock(mutex_);
+    const std::uintptr_t begin = address(bytes.data());
+    auto found = sizes_.upper_bound(begin);
+    if (found == sizes_.begin()) return;
+    --found;
+    if (begin + bytes.size() > found->first + found->second) return;
+    const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t first = (begin + page_bytes - 1) / page_bytes * page_bytes;
+    const std::uintptr_t end = (begin + bytes.size()) / page_bytes * page_bytes;
+    if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+  }
+
+ private:
+  static std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+  std::mutex mutex_;
+  std::map<std::uintptr_t, std::size_t> sizes_;
+};
+
+// Never destroyed: mappings may outlive static objects.
+MappingTable& mappings() {
+  static MappingTable* const table = new MappingTable;
+  return *table;
+}
+
+}  // namespace
+
+void drop_file_pages(std::span<const std::byte> bytes) { mappings().drop(bytes); }
+
 MappedFile map_file(const std::string& path) {
   std::size_t size_bytes = 0;
   const Descriptor file(open_regular(path, size_bytes));
@@ -120,11 +166,14 @@ MappedFile map_file(const std::string& path) {
   // Zero pages first, then the file over all but the last of them.
   void* base = ::mmap(nullptr, reserved_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) fail_errno("map", path);
-  const std::shared_ptr<const void> owner(
-      base, [reserved_bytes](const void* p) { ::munmap(const_cast<void*>(p), reserved_bytes); });
+  const std::shared_ptr<const void> owner(base, [reserved_bytes](const void* p) {
+    mappings().remove(p);
+    ::munmap(const_cast<void*>(p), reserved_bytes);
+  });
   if (::mmap(base, size_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file.get(), 0) == MAP_FAILED) {
     fail_errno("map", path);
   }
+  mappings().add(base, size_bytes);
   return {owner, {static_cast<const std::byte*>(base), size_bytes}};
 }
 

@@ -29,6 +29,11 @@ struct MappedFile {
 // Maps a regular file for reading. Throws kIo. Writers that replace the file by rename do not disturb the mapping.
 MappedFile map_file(const std::string& path);
 
+// Gives back the memory that holds a part of a mapped file; it is read from the file again when it is needed again. For
+// contents that were copied into another form. Does nothing where the range is not inside a file that map_file mapped.
+// Thread-safe.
+void drop_file_pages(std::span<const std::byte> bytes);
+
 // Writes the pieces one after another to a temporary file beside `path`, then renames it: readers see the old file or
 // the new one. Throws kIo and leaves no temporary file.
 void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces);

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "core/file.hpp"
 #include "core/log.hpp"
 #include "runtime/compiled_model_impl.hpp"
 #include "runtime/infer_request_impl.hpp"
@@ -17,6 +18,14 @@ std::vector<Shape> static_shapes(const std::vector<PortInfo>& inputs) {
   std::vector<Shape> shapes;
   for (const PortInfo& input : inputs) shapes.push_back(input.shape.to_shape());
   return shapes;
+}
+
+// The model's weights stay in its file; what is needed again is read from there.
+void drop_weight_pages(const Graph& graph) {
+  for (const NodeId id : graph.nodes()) {
+    const Tensor& value = graph.at(id).value;
+    if (value.is_read_only()) drop_file_pages({value.data(), value.size_bytes()});
+  }
 }
 
 }  // namespace
@@ -77,6 +86,7 @@ std::shared_ptr<const Network> CompiledModel::Impl::network(std::size_t list, co
     std::vector<PartitionDevice> devices = partition_devices(lists[list]);
     for (PartitionDevice& device : devices) device.caps.exact_nan = options.exact_nan;
     const PlacedGraph placed = place_graph(make_wished_graph(*model), wanted, devices);
+    drop_weight_pages(*model->graph);  // what passes folded has been copied
     return make_network(placed, lists[list], devices, *model->graph, weights_,
                         {.is_profiling = options.is_profiling, .threads = options.threads});
   });

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -59,6 +62,19 @@ TEST_F(FileTest, LeavesReadableBytesBehindAFullPage) {
   write_file(path("page"), {as_bytes(page)});
   const MappedFile mapped = map_file(path("page"));
   EXPECT_EQ(static_cast<int>(mapped.bytes.data()[4096 + 127]), 0);
+}
+
+TEST_F(FileTest, DroppedPagesAreReadAgain) {
+  const std::string content(1 << 20, 'x');
+  write_file(path("large"), {as_bytes(content)});
+  const MappedFile file = map_file(path("large"));
+  drop_file_pages(file.bytes);
+  drop_file_pages(file.bytes.subspan(5000, 70000));
+  drop_file_pages(file.bytes.subspan(0, 0));
+  EXPECT_EQ(std::memcmp(file.bytes.data(), content.data(), content.size()), 0);
+  std::vector<std::byte> own(1 << 20, std::byte{7});
+  drop_file_pages(own);
+  EXPECT_EQ(std::count(own.begin(), own.end(), std::byte{7}), 1 << 20);
 }
 
 TEST_F(FileTest, NamesTheLimit) {
