@@ -130,8 +130,15 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
   Lowered lowered;
   lowered.constants = {packed("batch_norm:factors", node, inputs, &Affine::factors),
                        packed("batch_norm:terms", node, inputs, &Affine::terms)};
-  append_walk(lowered, instance_of(caps), walk_of(node, inputs, outputs), {}, caps);
+  const Epilogue& epilogue = node.epilogue;
+  const std::vector<LowerArg> extra = {static_cast<std::int32_t>(epilogue.activation), epilogue.alpha, epilogue.beta};
+  append_walk(lowered, instance_of(caps), walk_of(node, inputs, outputs), extra, caps);
   return lowered;
+}
+
+bool fuses(const Node& node, const Epilogue& epilogue) {
+  const bool is_f32 = !node.outputs.empty() && node.outputs[0].type == ElementType::f32;
+  return is_f32 && epilogue.bias_input < 0 && epilogue.residual_input < 0 && is_light_activation(epilogue.activation);
 }
 
 std::vector<KernelInstance> instances() { return vector_instances("affine_wide", ""); }
@@ -147,6 +154,7 @@ const OpDescriptor& batch_norm_op() {
       .reference = reference,
       .supports = supports,
       .lower = lower,
+      .fuses = fuses,
       .instances = instances,
   };
   return op;

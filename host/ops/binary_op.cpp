@@ -250,28 +250,12 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
   return lowered;
 }
 
-// The cheap activations; the others would make the program of every addition slow to build.
-bool is_light(Activation activation) {
-  switch (activation) {
-    case Activation::kNone:
-    case Activation::kRelu:
-    case Activation::kClamp:
-    case Activation::kLeakyRelu:
-    case Activation::kSigmoid:
-    case Activation::kSwish:
-    case Activation::kHSwish:
-    case Activation::kHSigmoid:
-    case Activation::kHardSigmoid: return true;
-    default: return false;
-  }
-}
-
 bool fuses(const Node& node, const Epilogue& epilogue) {
   const Code code = code_of(node.type);
   const bool is_arithmetic = code == kAdd || code == kSubtract || code == kMultiply || code == kDivide;
   const bool is_float = !node.outputs.empty() && is_floating(node.outputs[0].type);
   return is_arithmetic && is_float && epilogue.bias_input < 0 && epilogue.residual_input < 0 &&
-         is_light(epilogue.activation);
+         is_light_activation(epilogue.activation);
 }
 
 std::vector<KernelInstance> instances() {

@@ -200,6 +200,21 @@ Support supports_instance(const KernelInstance& instance, const KernelCaps& caps
   return Support::no("the programmed bitstream lacks kernel " + instance.entry + " (" + instance.macros + ")");
 }
 
+bool is_light_activation(Activation activation) {
+  switch (activation) {
+    case Activation::kNone:
+    case Activation::kRelu:
+    case Activation::kClamp:
+    case Activation::kLeakyRelu:
+    case Activation::kSigmoid:
+    case Activation::kSwish:
+    case Activation::kHSwish:
+    case Activation::kHSigmoid:
+    case Activation::kHardSigmoid: return true;
+    default: return false;
+  }
+}
+
 void append_long(std::vector<LowerArg>& args, std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);
   args.emplace_back(std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits >> 32U)));

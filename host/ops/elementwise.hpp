@@ -59,6 +59,9 @@ KernelInstance typed_instance(std::string_view file, ElementType type);
 // Whether the device offers the instance, with a reason that names it if not.
 Support supports_instance(const KernelInstance& instance, const KernelCaps& caps);
 
+// The cheap activations, which element-wise kernels fuse; the others would make their programs slow to build.
+bool is_light_activation(Activation activation);
+
 // 64-bit bounds travel as two ints: kernels take int and float only.
 void append_long(std::vector<LowerArg>& args, std::int64_t value);
 

@@ -19,6 +19,7 @@
 #include "passes/recognize_layer_norm.hpp"
 #include "passes/recognize_patterns.hpp"
 #include "passes/recognize_shuffle.hpp"
+#include "passes/recompose_batch_norm.hpp"
 #include "passes/remove_identities.hpp"
 
 namespace headrace {
@@ -39,6 +40,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"fold_scale", fold_scale},
     {"fold_pad", fold_pad},
     {"fuse_bias", fuse_bias},
+    {"recompose_batch_norm", recompose_batch_norm},
     {"fuse_residual", fuse_residual},
     {"fuse_activation", fuse_activation},
     {"eliminate_common_subexpressions", eliminate_common_subexpressions},

@@ -113,6 +113,19 @@ TEST(BatchNormOpTest, MatchesReference) {
   }
 }
 
+TEST(BatchNormOpTest, AppliesLightActivations) {
+  for (const Activation activation : {Activation::kRelu, Activation::kClamp, Activation::kSwish}) {
+    OpCase c{.type = "BatchNormInference", .attributes = {{"epsilon", "0"}}, .constants = {1, 2, 3, 4}, .opset = 5};
+    c.inputs = {random_tensor({2, 35, 5, 3}, 55)};
+    for (const std::uint32_t seed : {56U, 57U, 58U}) c.inputs.push_back(random_tensor({35}, seed));
+    c.inputs.push_back(random_tensor({35}, 59, 0.5F, 2));
+    c.epilogue.activation = activation;
+    c.epilogue.alpha = activation == Activation::kClamp ? -0.5F : 1.0F;
+    c.epilogue.beta = 0.5F;
+    check_op(c);
+  }
+}
+
 TEST(LrnOpTest, MatchesReference) {
   for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{1}, {2, 3}, {1, 2, 3}, {3}}) {
     for (const char* size : {"1", "3", "5"}) {

@@ -9,6 +9,7 @@
 #include "passes/fuse_bias.hpp"
 #include "passes/fuse_residual.hpp"
 #include "passes/fuse_scale.hpp"
+#include "passes/recompose_batch_norm.hpp"
 #include "test_graph.hpp"
 
 namespace headrace::testing {
@@ -18,6 +19,7 @@ void fuse_all(Graph& graph) {
   fuse_scale(graph);
   fold_scale(graph);
   fuse_bias(graph);
+  recompose_batch_norm(graph);
   fuse_residual(graph);
   fuse_activation(graph);
 }
@@ -113,6 +115,42 @@ INSTANTIATE_TEST_SUITE_P(Types, WeightedTest,
                                            Weighted{"GroupConvolutionBackpropData", {4, 1, 1}},
                                            Weighted{"MatMul", {4}}),
                          [](const auto& test) { return test.param.type; });
+
+// Normalization in front of a ReLU, as in DenseNet: nothing to fold it into.
+PortRef scale_and_shift(GraphBuilder& builder, PortRef x, const Shape& factor, const Shape& term) {
+  const PortRef product = builder.op("Multiply", "scale", {x, builder.random("s", factor, 3)});
+  return builder.op("Add", "shift", {builder.random("d", term, 4), product});
+}
+
+TEST(RecomposeBatchNormTest, ScaleShiftAndActivationAreOneNode) {
+  for (const Shape& shape : {Shape{4, 1, 1}, Shape{1, 4, 1, 1}}) {
+    GraphBuilder builder;
+    const PortRef t = scale_and_shift(builder, builder.parameter("x", "2,4,5,4"), shape, {1});
+    builder.result(builder.op("ReLU", "relu", {t}), "out");
+    const Graph graph = expect_same_meaning(builder.graph, fuse_all);
+    EXPECT_EQ(count_type(graph, "BatchNormInference"), 1U);
+    EXPECT_EQ(count_type(graph, "Multiply") + count_type(graph, "Add") + count_type(graph, "ReLU"), 0U);
+  }
+}
+
+TEST(RecomposeBatchNormTest, OtherAxesStay) {
+  GraphBuilder builder;
+  builder.result(scale_and_shift(builder, builder.parameter("x", "2,4,5,4"), {4}, {4, 1, 1}), "out");
+  const Graph graph = expect_same_meaning(builder.graph, fuse_all);
+  EXPECT_EQ(count_type(graph, "BatchNormInference"), 0U);
+}
+
+TEST(RecomposeBatchNormTest, SecondReaderAndOutputsStay) {
+  for (const bool is_output : {true, false}) {
+    GraphBuilder builder;
+    const PortRef x = builder.parameter("x", "2,4,5,4");
+    const PortRef product = builder.op("Multiply", "scale", {x, builder.random("s", {4, 1, 1}, 3)});
+    builder.result(builder.op("Add", "shift", {product, builder.random("d", {4, 1, 1}, 4)}), "out");
+    builder.result(is_output ? product : builder.op("Exp", "exp", {product}), "other");
+    const Graph graph = expect_same_meaning(builder.graph, fuse_all);
+    EXPECT_EQ(count_type(graph, "BatchNormInference"), 0U);
+  }
+}
 
 TEST(FuseScaleTest, MeanAndScaleOfPicturesBecomeOneAdd) {
   GraphBuilder builder;
