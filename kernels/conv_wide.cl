@@ -21,8 +21,7 @@
 // launch   global (ceil(tiles / tiles_per_item), ceil(vectors / vectors_per_item), groups), local (1,1,1). A work-item
 //          computes tiles_per_item tiles of TILE_M pixels for vectors_per_item vectors of channels.
 // limits   src, bias, dst and residual may be read up to VEC - 1 elements past a row's end, never written there. dst
-// may
-//          be the same memory as residual, not overlap src
+//          may be the same memory as residual, not overlap src
 // numerics f32 sums in order of K, in parts of KC; a part's sum goes through dst in f32
 // source   own
 #include "common/activation.clh"
@@ -39,88 +38,7 @@
 #define KC 512
 #endif
 
-// Rows of the panel are a constant distance apart, so that the sums address them by displacement. The extra vector
-// takes what copies by whole vectors write past a row's end.
-#define ROW (KC + 16)
-
-static inline void copy_floats(float* to, const __global float* from, int begin, int end, int step) {
-  if (step == 1) {
-    for (int i = begin; i < end; i += VEC) vec_store(vec_load(from + i), to + i);
-  } else {
-    for (int i = begin; i < end; ++i) to[i] = from[i * step];
-  }
-}
-
-static inline void zero_floats(float* to, int begin, int end) {
-  for (int i = begin; i < end; i += VEC) vec_store((vec)0.0f, to + i);
-}
-
-// Where a part of K begins: run number `index` of kernel row (kd, kh), whose first k is k.
-typedef struct {
-  int k, kd, kh, kw;
-} start_t;
-
-// Writes k in [k, k + run) of a row that holds [k0, k1): zeros but for [valid_begin, valid_end), which comes from
-// `from`. Writes in ascending order by whole vectors: what one copy writes past its end the next one overwrites.
-static inline void gather_run(float* row, const __global float* from, int k, int run, int k0, int k1, int valid_begin,
-                              int valid_end, int src_c) {
-  if (k >= k0 && k + run <= k1 && valid_begin == 0 && valid_end == run) {
-    copy_floats(row + (k - k0), from, 0, run, src_c);
-    return;
-  }
-  const int begin = max(k0 - k, 0);
-  const int end = min(k1 - k, run);
-  valid_begin = clamp(valid_begin, begin, end);
-  valid_end = clamp(valid_end, valid_begin, end);
-  float* to = row + (k - k0);
-  zero_floats(to, begin, valid_begin);
-  copy_floats(to, from, valid_begin, valid_end, src_c);
-  zero_floats(to, valid_end, end);
-}
-
-// Gathers what pixel p reads for k in [k0, k1), tap by tap.
-OUTLINED void gather_taps(float* row, const __global float* src, pixel_t p, start_t at, int k0, int k1,
-                          const shape_t* s) {
-  const __global float* image = src + p.n * s->src_n;
-  for (; at.k < k1; at.k += s->IC) {
-    const int id = source_index(p.d * s->SD - s->PD + at.kd * s->DD, s->UD, s->ID);
-    const int ih = source_index(p.h * s->SH - s->PH + at.kh * s->DH, s->UH, s->IH);
-    const int iw = source_index(p.w * s->SW - s->PW + at.kw * s->DW, s->UW, s->IW);
-    const int valid = id >= 0 && ih >= 0 && iw >= 0 ? s->IC : 0;
-    gather_run(row, image + id * s->src_d + ih * s->src_h + iw * s->src_w, at.k, s->IC, k0, k1, 0, valid, s->src_c);
-    if (++at.kw < s->KW) continue;
-    at.kw = 0;
-    if (++at.kh < s->KH) continue;
-    at.kh = 0;
-    ++at.kd;
-  }
-}
-
-// The same where the taps of a kernel row are neighbours in memory: one copy for all of them.
-OUTLINED void gather_rows(float* row, const __global float* src, pixel_t p, start_t at, int k0, int k1,
-                          const shape_t* s) {
-  const int run = s->KW * s->IC;
-  const int w0 = p.w * s->SW - s->PW;
-  const int valid_begin = max(-w0, 0) * s->IC;
-  const int valid_end = min(s->IW - w0, s->KW) * s->IC;
-  const __global float* image = src + p.n * s->src_n + w0 * s->src_w;
-  for (; at.k < k1; at.k += run) {
-    const int id = source_index(p.d * s->SD - s->PD + at.kd * s->DD, s->UD, s->ID);
-    const int ih = source_index(p.h * s->SH - s->PH + at.kh * s->DH, s->UH, s->IH);
-    const int valid = id >= 0 && ih >= 0 ? valid_end : 0;
-    gather_run(row, image + id * s->src_d + ih * s->src_h, at.k, run, k0, k1, valid_begin, valid, 1);
-    if (++at.kh < s->KH) continue;
-    at.kh = 0;
-    ++at.kd;
-  }
-}
-
-// The same for a kernel of one tap that reads no padding.
-OUTLINED void gather_point(float* row, const __global float* src, pixel_t p, int k0, int k1, const shape_t* s) {
-  const __global float* pixel =
-      src + p.n * s->src_n + p.d * s->SD * s->src_d + p.h * s->SH * s->src_h + p.w * s->SW * s->src_w;
-  copy_floats(row, pixel + k0 * s->src_c, 0, k1 - k0, s->src_c);
-}
+#include "common/panel.clh"
 
 // What a tile starts from and where it goes.
 typedef struct {
@@ -232,7 +150,7 @@ WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global cons
 
   const bool is_point = KD * KH * KW == 1 && UD * UH * UW == 1 && PD == 0 && PH == 0 && PW == 0 && (OD - 1) * SD < ID &&
                         (OH - 1) * SH < IH && (OW - 1) * SW < IW;
-  const bool is_one_run = src_c == 1 && UW == 1 && DW == 1 && src_w == IC;
+  const bool is_one_run = src_c == 1 && UW == 1 && (KW == 1 || (DW == 1 && src_w == IC));
   const int run_taps = is_one_run ? KW : 1;
   const int run = run_taps * IC;
   const int K = KD * KH * KW * IC;
@@ -261,8 +179,12 @@ WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global cons
     for (int t = tile_begin; t < tile_end; ++t) {
       const int rows = min(TILE_M, PIXELS - t * TILE_M);
       pixel_t p = pixel_at(t * TILE_M, OD, OH, OW);
+      const bool is_inner = is_one_run && parts == 1 && rows == TILE_M && is_inner_tile(p, &s);
+      if (is_inner) gather_inner_tile(panel, src, p, &s);
       for (int m = 0; m < rows; ++m) {
-        if (is_point) {
+        if (is_inner) {
+          // gathered above
+        } else if (is_point) {
           gather_point(panel + m * ROW, src, p, k0, k1, &s);
         } else if (is_one_run) {
           gather_rows(panel + m * ROW, src, p, start, k0, k1, &s);

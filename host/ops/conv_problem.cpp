@@ -112,6 +112,33 @@ std::vector<ConvTile> all_conv_tiles() {
   return tiles;
 }
 
+namespace {
+
+// Whether the rows, depths and batches of a tensor follow each other at the distance of its pixels.
+bool is_one_row(const ConvStrides& strides, std::int64_t N, const Triple& size) {
+  std::int64_t step = strides.w * size[2];
+  for (const auto& [stride, count] : {std::pair{strides.h, size[1]}, {strides.d, size[0]}, {strides.n, N}}) {
+    if (count != 1 && stride != step) return false;
+    step *= count;
+  }
+  return true;
+}
+
+}  // namespace
+
+ConvProblem merge_rows(const ConvProblem& problem) {
+  constexpr Triple kOnes{1, 1, 1};
+  const bool is_pointwise = problem.kernel == kOnes && problem.stride == kOnes && problem.up == kOnes &&
+                            problem.pad == Triple{0, 0, 0} && problem.in == problem.out;
+  const auto is_row = [&](const ConvTensor& tensor) { return is_one_row(tensor.strides, problem.N, problem.out); };
+  if (!is_pointwise || !is_row(problem.src) || !is_row(problem.dst)) return problem;
+  if (is_set(problem.residual.operand) && !is_row(problem.residual)) return problem;
+  ConvProblem merged = problem;
+  merged.N = 1;
+  merged.in = merged.out = {1, 1, problem.pixels()};
+  return merged;
+}
+
 std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps) {
   if (!caps.is_wide()) return choose_local_tile(caps);
   std::optional<ConvTile> best;

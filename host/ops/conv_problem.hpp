@@ -40,6 +40,10 @@ struct ConvProblem {
   std::int64_t k() const { return kernel[0] * kernel[1] * kernel[2] * IC; }
 };
 
+// The same convolution with all its pixels in one row, where each reads one pixel and they follow each other in memory:
+// tiles then end at the last pixel only, not at every row's end.
+ConvProblem merge_rows(const ConvProblem& problem);
+
 // How an instance of conv_wide.cl or conv_tile.cl tiles its work; it also fixes the order of packed weights: blocks of
 // tile_n vectors of output channels.
 struct ConvTile {

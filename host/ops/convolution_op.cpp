@@ -230,7 +230,7 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
       {tile->packing_key("conv"), [wei = *inputs[1].constant, strides = weight_strides(shape), sizes, tile = *tile] {
          return pack_conv_weights(wei, strides, sizes, tile);
        }});
-  lowered.launches.push_back(make_conv_launch(problem, *tile, caps));
+  lowered.launches.push_back(make_conv_launch(merge_rows(problem), *tile, caps));
   return lowered;
 }
 
