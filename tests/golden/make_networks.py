@@ -4,7 +4,8 @@
 
 The topologies are the light_*.onnx files of PyPI's onnx package. There every weight is one constant; here they are
 replaced by seeded random ones of He scale (batch-norm statistics near 0 and 1), and the last layer is scaled so that
-its logits spread by kLogitStd: a flat softmax would agree with anything. OpenVINO converts the result to IR (f32).
+its logits spread by LOGIT_STD: a flat softmax would agree with anything. OpenVINO converts the result to IR (f32).
+Others come from published tables: see table_networks.py.
 
 For each network NAME: NAME.onnx, NAME.xml, NAME.bin, NAME_input.npy, NAME_output.npy; index.json lists
 {name, model, onnx, input, output, input_name, output_name, tolerance}. Networks that are there already are kept.
@@ -24,15 +25,18 @@ import onnxruntime
 import openvino as ov
 from onnx import helper, numpy_helper
 
+from table_networks import TABLE_NETWORKS
+
 VERSION = 1  # changes when the written files do
 LOGIT_STD = 3.0
 TOLERANCE = 1e-3  # design.md, section 8: whole networks
 
-NETWORKS = {
+LIGHT_NETWORKS = {
     "squeezenet": "light_squeezenet", "resnet50": "light_resnet50", "inception_v1": "light_inception_v1",
     "inception_v2": "light_inception_v2", "densenet121": "light_densenet121", "shufflenet": "light_shufflenet",
     "alexnet": "light_bvlc_alexnet", "zfnet": "light_zfnet512", "vgg19": "light_vgg19",
 }
+NETWORKS = (*LIGHT_NETWORKS, *TABLE_NETWORKS)
 
 
 def weight_roles(graph):
@@ -128,10 +132,16 @@ def scale_logits(model, image):
             init.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(init) * factor, init.name))
 
 
-def make_network(name, folder):
-    source = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data", "light", NETWORKS[name] + ".onnx")
+def random_network(name):
     rng = np.random.default_rng(zlib.crc32(name.encode()))
-    model = with_random_weights(onnx.load(source), rng)
+    if name in TABLE_NETWORKS:
+        return TABLE_NETWORKS[name](rng), rng
+    source = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data", "light", LIGHT_NETWORKS[name] + ".onnx")
+    return with_random_weights(onnx.load(source), rng), rng
+
+
+def make_network(name, folder):
+    model, rng = random_network(name)
     shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
     image = rng.standard_normal(shape, np.float32)
     scale_logits(model, image)
