@@ -42,6 +42,7 @@ struct KernelCaps {
   bool has_compiler = true;
   // The user's wish (EXACT_NAN): no form that spreads a NaN or an infinity to outputs that do not read it.
   bool exact_nan = false;
+  bool has_vnni = false;  // the x86 instruction vpdpbusd on 512 bits (AVX512-VNNI), and a compiler that reaches it
   std::set<std::string, std::less<>> extensions;
   // The keys of the instances that the programmed bitstream holds; with a compiler every instance is offered too.
   std::set<std::string, std::less<>> programmed;

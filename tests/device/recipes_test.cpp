@@ -50,6 +50,23 @@ TEST(RecipesTest, FamiliesHoldLessThanGenericAndDifferInDepthwise) {
   }
 }
 
+TEST(RecipesTest, ByteKernelsAreThoseOfTheDevice) {
+  for (const bool has_vnni : {false, true}) {
+    KernelCaps caps;
+    caps.type = DeviceType::kCpu;
+    caps.vector_width = 16;
+    caps.has_vnni = has_vnni;
+    std::size_t count = 0;
+    for (const KernelInstance& instance : selected("resnet-int8", caps)) {
+      if (instance.file != "conv_int8_wide.cl") continue;
+      ++count;
+      EXPECT_NE(instance.macros.find(has_vnni ? "VNNI=1" : "VNNI=0"), std::string::npos) << instance.macros;
+    }
+    EXPECT_GT(count, 0U);
+    for (const KernelInstance& instance : selected("generic-f32", caps)) EXPECT_NE(instance.file, "conv_int8_wide.cl");
+  }
+}
+
 TEST(RecipesTest, NamesOnlyKernelFilesThatExist) {
   const KernelSources sources;
   for (const DeviceType type : {DeviceType::kCpu, DeviceType::kGpu}) {

@@ -39,6 +39,15 @@ int vector_width(cl_device_id device) {
   return width >= 8 ? 8 : 4;
 }
 
+// Whether the cores of this machine multiply bytes by vpdpbusd on 512 bits.
+bool host_has_vnni() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512vnni") != 0;
+#else
+  return false;
+#endif
+}
+
 KernelCaps read_caps(cl_device_id device, DeviceType type) {
   KernelCaps caps;
   caps.type = type;
@@ -82,6 +91,8 @@ OpenClContext::OpenClContext(const OpenClDeviceEntry& entry, const OpenClDeviceN
   context_ = ClContext(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
   check_cl(code, "device " + name_ + ": opening it");
   caps_ = read_caps(device_, info_.type);
+  // PoCL compiles for the host's own cores, by clang, whose builtins its kernels can use.
+  caps_.has_vnni = info_.type == DeviceType::kCpu && info_.platform == kPoclPlatform && host_has_vnni();
   // Accelerators with unified memory are emulators, which run on the host's cores. Integrated GPUs stay out: their
   // drivers want page alignment and whole cache lines, which callers do not promise.
   const bool is_unified = device_value<cl_bool>(device_, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE;

@@ -46,8 +46,15 @@ bool is_of_family(const KernelInstance& instance, const std::set<std::string>& f
   return files.count(tile_sibling(instance.file)) == 0;
 }
 
+// Instances with the macro VNNI are for devices that have the instruction, or for those that have not.
+bool has_other_vnni(const std::string& macros, bool has_vnni) {
+  return ("," + macros + ",").find(has_vnni ? ",VNNI=0," : ",VNNI=1,") != std::string::npos;
+}
+
 bool is_selected(const Recipe& recipe, const KernelInstance& instance, const KernelCaps& caps) {
-  if (has_other_width(instance.macros, caps.vector_width)) return false;
+  if (has_other_width(instance.macros, caps.vector_width) || has_other_vnni(instance.macros, caps.has_vnni)) {
+    return false;
+  }
   const std::string key = instance.program_key();
   return (recipe.keep.empty() || matches_any(recipe.keep, key)) && !matches_any(recipe.drop, key);
 }
