@@ -16,6 +16,7 @@
 #include "passes/fuse_residual.hpp"
 #include "passes/fuse_scale.hpp"
 #include "passes/name_outputs.hpp"
+#include "passes/quantize_to_int8.hpp"
 #include "passes/recognize_layer_norm.hpp"
 #include "passes/recognize_patterns.hpp"
 #include "passes/recognize_shuffle.hpp"
@@ -44,6 +45,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"fuse_residual", fuse_residual},
     {"fuse_activation", fuse_activation},
     {"eliminate_common_subexpressions", eliminate_common_subexpressions},
+    {"quantize_to_int8", quantize_to_int8, true},
 });
 
 }  // namespace
@@ -52,7 +54,7 @@ std::span<const Pass> all_passes() { return kPasses; }
 
 void run_passes(Graph& graph, const PassOptions& options) {
   for (const Pass& pass : kPasses) {
-    pass.run(graph);
+    if (options.has_int8 || !pass.needs_int8) pass.run(graph);
 #ifndef NDEBUG
     verify(graph, pass.name);
 #endif

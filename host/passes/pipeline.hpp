@@ -14,9 +14,12 @@ namespace headrace {
 struct Pass {
   std::string_view name;  // as --dump=after:NAME takes it
   void (*run)(Graph& graph);
+  bool needs_int8 = false;  // left out unless PassOptions::has_int8
 };
 
 struct PassOptions {
+  // Whether the devices multiply bytes faster than floats.
+  bool has_int8 = false;
   // Called after every pass, with its name.
   std::function<void(std::string_view pass, const Graph& graph)> dump;
 };
@@ -24,9 +27,9 @@ struct PassOptions {
 // All passes in the order in which they run.
 std::span<const Pass> all_passes();
 
-// Runs every pass and, in Debug builds, verify() after each. The graph's shapes must be resolved (infer_shapes); the
-// result is for these shapes only. Values, and the names and order of the network's inputs and outputs, are kept.
-// Throws what an operator's reference throws on constants, with the layer's name.
+// Runs every pass that the options ask for and, in Debug builds, verify() after each. The graph's shapes must be
+// resolved (infer_shapes); the result is for these shapes only. Values, and the names and order of the network's inputs
+// and outputs, are kept. Throws what an operator's reference throws on constants, with the layer's name.
 void run_passes(Graph& graph, const PassOptions& options = {});
 
 }  // namespace headrace
