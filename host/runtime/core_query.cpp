@@ -95,7 +95,7 @@ std::string Core::dump_after(const Model& model, std::string_view devices, std::
   const auto observe = [&](std::string_view name, const Graph& graph) {
     if (name == stage) text = dump(graph);
   };
-  Graph graph = prepare_graph(make_wished_graph(model.impl()), wished_shapes(model), observe);
+  Graph graph = prepare_graph(make_wished_graph(model.impl()), wished_shapes(model), list, observe);
   if (stage != "partition" && stage != "plan") return text;
   Partition cut = partition(graph, list);
   if (stage == "partition") return dump_partition(cut, graph);

@@ -56,6 +56,18 @@ LoadedSubgraph load_subgraph(const PlacedGraph& placed, const Subgraph& subgraph
   return loaded;
 }
 
+// Whether every device but the fallback multiplies bytes faster than floats: one graph serves them all. What the
+// fallback gets of such a graph is right there too, by plain loops.
+bool have_int8(std::span<const PartitionDevice> devices) {
+  bool is_found = false;
+  for (const PartitionDevice& device : devices) {
+    if (device.is_cpu_fallback) continue;
+    if (!device.caps.has_vnni) return false;
+    is_found = true;
+  }
+  return is_found;
+}
+
 LayerPlacement placement_of(const PlacedGraph& placed, const Node& node, std::optional<std::size_t> nowhere) {
   const Placement& placement = placed.partition.placements.at(node.id);
   const auto& names = placed.partition.device_names;
@@ -73,19 +85,20 @@ LayerPlacement placement_of(const PlacedGraph& placed, const Node& node, std::op
 
 }  // namespace
 
-Graph prepare_graph(Graph graph, std::span<const Shape> input_shapes, const GraphObserver& observe) {
+Graph prepare_graph(Graph graph, std::span<const Shape> input_shapes, std::span<const PartitionDevice> devices,
+                    const GraphObserver& observe) {
   std::map<std::string, Shape> shapes;
   for (std::size_t i = 0; i < input_shapes.size(); ++i) {
     shapes[graph.at(graph.parameters()[i]).name] = input_shapes[i];
   }
   infer_shapes(graph, shapes);
   if (observe) observe("read", graph);
-  run_passes(graph, {.dump = observe});
+  run_passes(graph, {.has_int8 = have_int8(devices), .dump = observe});
   return graph;
 }
 
 PlacedGraph place_graph(Graph graph, std::span<const Shape> input_shapes, std::span<const PartitionDevice> devices) {
-  Graph prepared = prepare_graph(std::move(graph), input_shapes);
+  Graph prepared = prepare_graph(std::move(graph), input_shapes, devices);
   Partition cut = partition(prepared, devices);
   return {std::move(prepared), std::move(cut)};
 }

@@ -31,8 +31,10 @@ struct PlacedGraph {
 // Called with "read" and the name of every pass.
 using GraphObserver = std::function<void(std::string_view stage, const Graph& graph)>;
 
-// Infers shapes and runs the passes. `graph` comes from make_wished_graph; shapes in the order of the Parameters.
-Graph prepare_graph(Graph graph, std::span<const Shape> input_shapes, const GraphObserver& observe = {});
+// Infers shapes and runs the passes that the devices call for. `graph` comes from make_wished_graph; shapes in the
+// order of the Parameters.
+Graph prepare_graph(Graph graph, std::span<const Shape> input_shapes, std::span<const PartitionDevice> devices,
+                    const GraphObserver& observe = {});
 
 // The same, then asks the devices. Throws kUnsupported for a layer that no device runs.
 PlacedGraph place_graph(Graph graph, std::span<const Shape> input_shapes, std::span<const PartitionDevice> devices);
