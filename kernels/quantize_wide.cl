@@ -15,26 +15,30 @@
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 typedef JOIN(uchar, VEC) bytes;
-#define to_ints JOIN(convert_int, VEC)
+typedef bytes unaligned_bytes __attribute__((aligned(1)));
+#define as_ints JOIN(as_int, VEC)
 #define to_bytes JOIN(convert_uchar, VEC)
-#define store_bytes JOIN(vstore, VEC)
+
+// What moves a number of [0, 2^22] to the nearest whole one, halves to even, into the lowest bits of a float.
+#define TO_WHOLE 12582912.0f
 
 __kernel void quantize_wide_u8(__global uchar* dst, __global const float* x, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(x),
                                const float in_low, const float in_high, const float steps) {
+  const float range = in_high - in_low;
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     const int left = count - i;
     const vec v = gather(x + WALK_AT(x) + i * x_n, x_n, left);
-    const vec step = rint((v - in_low) / (in_high - in_low) * steps);
-    vec r = vec_select(v > (vec)in_high, (vec)steps, step);
-    r = vec_select(v > (vec)in_low, r, (vec)0.0f);
-    const bytes level = to_bytes(to_ints(r));
+    vec step = (v - in_low) / range * steps;
+    step = vec_select(v > (vec)in_high, (vec)steps, step);
+    step = vec_select(v > (vec)in_low, step, (vec)0.0f);
+    const bytes level = to_bytes(as_ints(step + TO_WHOLE) & 255);
     __global uchar* to = dst + WALK_AT(dst) + i * dst_n;
     if (left >= VEC && dst_n == 1) {
-      store_bytes(level, 0, to);
+      *(__global unaligned_bytes*)to = level;
     } else {
       uchar lanes[VEC];
-      store_bytes(level, 0, lanes);
+      *(unaligned_bytes*)lanes = level;
       for (int k = 0; k < min(left, VEC); ++k) to[k * dst_n] = lanes[k];
     }
   }
