@@ -62,7 +62,7 @@ bool have_int8(std::span<const PartitionDevice> devices) {
   bool is_found = false;
   for (const PartitionDevice& device : devices) {
     if (device.is_cpu_fallback) continue;
-    if (!device.caps.has_vnni) return false;
+    if (!device.caps.has_vnni || device.caps.exact_nan) return false;  // a byte has no NaN
     is_found = true;
   }
   return is_found;
