@@ -10,7 +10,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
+ROOFLINE = pathlib.Path(__file__).resolve().parents[1] / "bench" / "roofline.py"
 SKIPPED = 77
 SHAPE = "pointwise/EfficientNet-Lite0/c320_7x7_o1280_k1x1_s1/"
 
@@ -32,6 +34,13 @@ def check_numbers(report):
             check(row[counter] > 0, f"{row['name']}: {counter} is {row[counter]}")
 
 
+def check_picture(report, folder):
+    picture = pathlib.Path(folder) / "roofline.svg"
+    subprocess.run([sys.executable, ROOFLINE, report, picture], check=True)
+    drawn = xml.etree.ElementTree.parse(picture).getroot()
+    check(len(drawn.findall(".//{*}circle/{*}title")) == 1, "the picture should have one dot")
+
+
 def has_pocl(programs):
     listed = subprocess.run([programs / "headrace", "devices", "--json"], check=True, capture_output=True)
     return any("POCL" in device["aliases"] for device in json.loads(listed.stdout)["devices"])
@@ -46,6 +55,7 @@ def main():
         subprocess.run([programs / "kernel_bench", "--device", "POCL", f"--benchmark_filter=^{SHAPE}",
                         "--benchmark_min_time=0", f"--benchmark_out={out}"], check=True)
         check_numbers(json.loads(out.read_text(encoding="utf-8")))
+        check_picture(out, folder)
     wrong = subprocess.run([programs / "kernel_bench", "--device", "CL.99"], capture_output=True, text=True, check=False)
     check(wrong.returncode == 1 and wrong.stderr.startswith("kernel_bench: error: device 'CL.99'"), wrong.stderr)
 
