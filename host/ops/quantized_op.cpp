@@ -202,9 +202,10 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
        }});
   lowered.constants.push_back({tile->packing_key("int8 scale"),
                                [scale = *inputs[2].constant, tile = *tile] { return pad_to_vectors(scale, tile); }});
-  lowered.constants.push_back(
-      {tile->packing_key("int8 init"), [wei, strides = shapes.strides, sizes = shapes.sizes(), tile = *tile,
-                                        zero_point] { return make_int8_init(wei, strides, sizes, tile, zero_point); }});
+  lowered.constants.push_back({tile->packing_key("int8 init " + std::to_string(zero_point)),
+                               [wei, strides = shapes.strides, sizes = shapes.sizes(), tile = *tile, zero_point] {
+                                 return make_int8_init(wei, strides, sizes, tile, zero_point);
+                               }});
   lowered.launches.push_back(make_int8_launch(problem, *tile, caps));
   return lowered;
 }
