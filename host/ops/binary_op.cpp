@@ -178,6 +178,32 @@ Code int_code_of(const Node& node) {
   return code == kDivide && node.attributes.get_bool("m_pythondiv") ? kFloorDivide : code;
 }
 
+// The reference on f32, row by row: weights of whole networks are folded through it.
+void compute_f32(Code code, const Shape& shape, const std::vector<std::vector<std::int64_t>>& strides,
+                 std::span<const Tensor> inputs, Tensor& output) {
+  StridedLoop rows = coalesce(shape, strides);
+  std::int64_t count = 1;
+  std::int64_t steps[3] = {};
+  if (!rows.dims.empty()) {
+    count = rows.dims.back();
+    rows.dims.pop_back();
+    for (std::size_t k = 0; k < rows.strides.size(); ++k) {
+      steps[k] = rows.strides[k].back();
+      rows.strides[k].pop_back();
+    }
+  }
+  const float* a = inputs[0].values<float>().data();
+  const float* b = inputs[1].values<float>().data();
+  float* to = output.mutable_values<float>().data();
+  walk_elements(rows.dims, rows.strides, [&](const std::vector<std::int64_t>& at) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto x = static_cast<double>(a[at[1] + i * steps[1]]);
+      const auto y = static_cast<double>(b[at[2] + i * steps[2]]);
+      to[at[0] + i * steps[0]] = static_cast<float>(value_of(code, x, y));
+    }
+  });
+}
+
 void reference(const Node& node, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   const Shape& shape = outputs[0].shape();
   std::vector<std::vector<std::int64_t>> strides = {row_major_strides(shape)};
@@ -186,6 +212,7 @@ void reference(const Node& node, std::span<const Tensor> inputs, std::span<Tenso
   }
   const bool is_float = is_floating(inputs[0].type());
   const Code code = is_float ? code_of(node.type) : int_code_of(node);
+  if (inputs[0].type() == ElementType::f32) return compute_f32(code, shape, strides, inputs, outputs[0]);
   walk_elements(shape, strides, [&](const std::vector<std::int64_t>& at) {
     if (is_float) {
       set_real(outputs[0], at[0], value_of(code, real_at(inputs[0], at[1]), real_at(inputs[1], at[2])));

@@ -60,10 +60,13 @@ Split split_work(const ConvProblem& problem, const Int8Tile& tile, const KernelC
 void pack_block(const std::int8_t* wei, const WeightStrides& strides, const WeightSizes& sizes, std::int64_t first,
                 std::int64_t width, std::int8_t* to) {
   const std::int64_t valid = std::min(width, sizes.OC - first);
-  for (std::int64_t k = 0; k < sizes.taps * sizes.IC; ++k) {
-    const std::int8_t* from = wei + first * strides.oc + k / sizes.IC * strides.tap + k % sizes.IC * strides.ic;
-    std::int8_t* quad = to + k / kBytesPerLane * width * kBytesPerLane + k % kBytesPerLane;
-    for (std::int64_t lane = 0; lane < valid; ++lane) quad[lane * kBytesPerLane] = from[lane * strides.oc];
+  std::int64_t k = 0;
+  for (std::int64_t tap = 0; tap < sizes.taps; ++tap) {
+    for (std::int64_t ic = 0; ic < sizes.IC; ++ic, ++k) {
+      const std::int8_t* from = wei + first * strides.oc + tap * strides.tap + ic * strides.ic;
+      std::int8_t* quad = to + k / kBytesPerLane * width * kBytesPerLane + k % kBytesPerLane;
+      for (std::int64_t lane = 0; lane < valid; ++lane) quad[lane * kBytesPerLane] = from[lane * strides.oc];
+    }
   }
 }
 
@@ -152,8 +155,9 @@ Tensor make_int8_init(const Tensor& wei, const WeightStrides& strides, const Wei
   const auto values = init.mutable_values<std::int32_t>();
   for (std::int64_t oc = 0; oc < sizes.OC; ++oc) {
     std::int64_t sum = 0;
-    for (std::int64_t k = 0; k < sizes.taps * sizes.IC; ++k) {
-      sum += from[oc * strides.oc + k / sizes.IC * strides.tap + k % sizes.IC * strides.ic];
+    for (std::int64_t tap = 0; tap < sizes.taps; ++tap) {
+      const std::int8_t* at = from + oc * strides.oc + tap * strides.tap;
+      for (std::int64_t ic = 0; ic < sizes.IC; ++ic) sum += at[ic * strides.ic];
     }
     values[static_cast<std::size_t>(oc)] = static_cast<std::int32_t>(-zero_point * sum);
   }

@@ -15,11 +15,19 @@ constexpr double kLowestByte = -128, kHighestByte = 127;
 // number times a range, plus its lower end, times a scale that was folded in).
 constexpr double kRounding = 0x1p-21;
 
+// To the nearest whole number, halves to even, for what is far below 2^51. std::nearbyint is a call, and this runs for
+// every weight.
+double rounded(double value) {
+  constexpr double kToWhole = 0x1.8p52;
+  return (value + kToWhole) - kToWhole;
+}
+
 // Whether every value is a whole multiple of the step, the multiples being bytes.
 bool fits(const float* values, const ChannelWalk& walk, double step, double tolerance) {
+  const double inverse = 1 / step;
   for (std::int64_t i = 0; i < walk.count; ++i) {
-    const double level = static_cast<double>(values[i * walk.stride]) / step;
-    const double nearest = std::nearbyint(level);
+    const double level = static_cast<double>(values[i * walk.stride]) * inverse;
+    const double nearest = rounded(level);
     if (std::fabs(level - nearest) > tolerance || nearest < kLowestByte || nearest > kHighestByte) return false;
   }
   return true;
@@ -74,9 +82,10 @@ std::optional<ByteWeights> find_byte_weights(const Tensor& weights, const Channe
     const std::int64_t first = channel * walk.channel_stride;
     const auto step = find_step(from + first, walk);
     if (!step) return std::nullopt;
+    const double inverse = 1 / *step;
     for (std::int64_t i = 0; i < walk.count; ++i) {
       const std::int64_t at = first + i * walk.stride;
-      to[at] = static_cast<std::int8_t>(std::nearbyint(static_cast<double>(from[at]) / *step));
+      to[at] = static_cast<std::int8_t>(rounded(static_cast<double>(from[at]) * inverse));
     }
     found.scales.push_back(*step);
   }
