@@ -86,9 +86,10 @@ std::shared_ptr<const DevicePlan> make_scale_plan(const Shape& shape, float scal
 }
 
 std::vector<std::string> usable_device_names() {
+  const char* only = std::getenv("HEADRACE_TEST_DEVICE");
   std::vector<std::string> names;
   for (const OpenClDeviceEntry& entry : list_opencl_devices()) {
-    if (entry.problem.empty()) names.push_back(entry.info.name);
+    if (entry.problem.empty() && (only == nullptr || entry.info.name == only)) names.push_back(entry.info.name);
   }
   return names;
 }

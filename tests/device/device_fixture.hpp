@@ -54,7 +54,7 @@ std::shared_ptr<const DevicePlan> make_scale_plan(const Shape& shape, float scal
 KernelInstance scale_instance();
 KernelInstance sum_instance();
 
-// Device names without problems: every device that the loader lists.
+// Device names without problems: every device that the loader lists, or the one of HEADRACE_TEST_DEVICE=CL.n.
 std::vector<std::string> usable_device_names();
 
 // Runs a plan with one input and one output once.

@@ -3,12 +3,18 @@
 // builder fails.
 #include "device/opencl/parallel_build.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "device/device_fixture.hpp"
 
 namespace headrace::test {
 namespace {
+
+const char* device_name() {
+  const char* only = std::getenv("HEADRACE_TEST_DEVICE");
+  return only == nullptr ? "POCL" : only;
+}
 
 // One layer for each of two programs.
 std::shared_ptr<const DevicePlan> make_two_program_plan() {
@@ -24,7 +30,7 @@ std::size_t count_entries(const std::string& folder) {
 }
 
 std::vector<std::string> run_with_builder(const OpenClOptions& options) {
-  const auto device = make_opencl_device("POCL", options);
+  const auto device = make_opencl_device(device_name(), options);
   const auto plan = make_two_program_plan();
   expect_scaled(run_once(*device, plan, counting_tensor({64})), 2.0F, 1.0F + 2.0F);
   return device->load(plan, {})->step_origins();
@@ -39,7 +45,7 @@ TEST(ParallelBuildTest, FillsTheCache) {
   const TempFolder folder;
   write_test_kernels(folder.path("kernels"));
   const OpenClOptions options{folder.path("cache"), "", folder.path("kernels"), find_builder()};
-  build_in_processes("POCL", options, {{"scale.cl|VEC=16"}, {"scale.cl|VEC=8"}}, [] {});
+  build_in_processes(device_name(), options, {{"scale.cl|VEC=16"}, {"scale.cl|VEC=8"}}, [] {});
   EXPECT_EQ(count_entries(options.cache_dir), 2U);
 }
 
@@ -73,7 +79,8 @@ TEST(ParallelBuildTest, TellsOfKernelsThatDoNotBuild) {
   const TempFolder folder;
   write_test_kernels(folder.path("kernels"));
   write_bytes(folder.path("kernels/scale.cl"), "__kernel void scale_f32(__global float* a) { a[0] = no_such_name; }\n");
-  const auto device = make_opencl_device("POCL", {folder.path("cache"), "", folder.path("kernels"), find_builder()});
+  const auto device =
+      make_opencl_device(device_name(), {folder.path("cache"), "", folder.path("kernels"), find_builder()});
   const std::string message = error_message([&] { device->load(make_two_program_plan(), {}); }, ErrorCode::kBuild);
   EXPECT_NE(message.find("no_such_name"), std::string::npos) << message;
 }
