@@ -270,8 +270,7 @@ WIDE_KERNEL void conv_int8_wide_f32(__global const uchar* restrict src, __global
       target.residual_at[m] = target.residual_at[0];
     }
     for (int v = vector_begin; v < vector_end;) {
-      int nv = TILE_N;
-      while (nv > vectors - v) nv >>= 1;
+      const int nv = tile_vectors(TILE_N, vectors - v);
       const int oc = v * VEC;
       const bool is_plain = act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
       sum_tile(tile, panel, wei + oc * quads, quads, &target, oc, nv, is_plain);

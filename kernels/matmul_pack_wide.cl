@@ -28,8 +28,7 @@ WIDE_KERNEL void matmul_pack_wide_f32(__global const float* restrict src, __glob
   const int k_end = min(k_begin + rows_per_item, K);
   const int v_end = min((int)get_global_id(0) * TILE_N + TILE_N, vectors);
   for (int v = get_global_id(0) * TILE_N; v < v_end;) {
-    int nv = TILE_N;
-    while (nv > vectors - v) nv >>= 1;
+    const int nv = tile_vectors(TILE_N, vectors - v);
     const int width = nv * VEC;
     __global float* block = dst + v * VEC * K;
     if (src_n == 1) {

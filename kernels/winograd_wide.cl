@@ -80,8 +80,7 @@ static inline void transform_sums(const vec* m, int step, vec* y) {
 
 // The convolution's shape and where its arrays lie: the kernel's arguments of the same names.
 typedef struct {
-  int IC, OC, OH, OW, IH, IW, PH, PW, src_n, src_h, src_w, dst_n, dst_h, dst_w, res_n, res_h, res_w, tiles_h, tiles_w;
-  int block;  // tiles
+  int IC, OH, OW, IH, IW, PH, PW, src_n, src_h, src_w, dst_n, dst_h, dst_w, res_n, res_h, res_w, tiles_h, tiles_w;
   int act;
   float alpha, beta, low, high;  // low and high: bounds of the result, infinite where there are none
 } shape_t;
@@ -220,31 +219,10 @@ WIDE_KERNEL void winograd_wide_f32(__global const float* restrict src, __global 
                                    int dst_n, int dst_h, int dst_w, int res_n, int res_h, int res_w, int tiles_h,
                                    int tiles_w, int tiles, int tiles_per_item, int block, int vectors_per_item,
                                    int chunk, int scratch_item, int act, float alpha, float beta) {
-  const shape_t s = {IC,
-                     OC,
-                     OH,
-                     OW,
-                     IH,
-                     IW,
-                     PH,
-                     PW,
-                     src_n,
-                     src_h,
-                     src_w,
-                     dst_n,
-                     dst_h,
-                     dst_w,
-                     res_n,
-                     res_h,
-                     res_w,
-                     tiles_h,
-                     tiles_w,
-                     block,
-                     act,
-                     alpha,
-                     beta,
-                     act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY),
-                     act == ACT_CLAMP ? beta : INFINITY};
+  shape_t s = {IC,    OH,    OW,    IH,    IW,    PH,      PW,      src_n, src_h, src_w, dst_n,
+               dst_h, dst_w, res_n, res_h, res_w, tiles_h, tiles_w, act,   alpha, beta};
+  s.low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);
+  s.high = act == ACT_CLAMP ? beta : INFINITY;
   const int depth = (IC + VEC - 1) / VEC * VEC;
   const int source_product = block * depth;
   const int sums_product = block * chunk * VEC;

@@ -11,10 +11,7 @@ namespace {
 
 constexpr std::int64_t kBytesPerLane = 4;  // what one lane of the dot product takes of K
 
-// See conv_problem.cpp: the share of a second-level cache for a work-item's weights, work-groups for each compute unit
-// and what a work-item should have to do, here in products of bytes.
-constexpr std::int64_t kWeightBytesInCache = 512 * 1024;
-constexpr std::int64_t kItemsPerUnit = 8;
+// Products of bytes that a work-item should have to do: see split_conv_work.
 constexpr std::int64_t kMinItemFlops = 400'000;
 
 // A tile and what a pixel costs with it, next to the widest tile of the same vectors.
@@ -32,29 +29,6 @@ constexpr TileChoice kTiles[] = {
     {{8, 6, 2, 9216, false}, 1.0},  {{8, 1, 8, 32768, false}, 2},  {{4, 6, 2, 9216, false}, 1.0},
     {{4, 1, 8, 32768, false}, 2},
 };
-
-struct Split {
-  std::int64_t tiles_per_item = 1;
-  std::int64_t vectors_per_item = 1;
-};
-
-// As for conv_wide.cl: channels in as wide ranges as the cache takes, narrower ones where pixels alone do not keep
-// every compute unit busy.
-Split split_work(const ConvProblem& problem, const Int8Tile& tile, const KernelCaps& caps) {
-  const std::int64_t tiles = divide_up(problem.pixels(), tile.tile_m);
-  const std::int64_t blocks = divide_up(tile.vectors(problem.OC), tile.tile_n);
-  const std::int64_t block_bytes = problem.k() * tile.tile_n * tile.vec;
-  const std::int64_t flops = 2 * problem.pixels() * problem.OC * problem.k();
-  const std::int64_t wanted = std::clamp(flops / kMinItemFlops, std::int64_t{1}, kItemsPerUnit * caps.compute_units);
-  std::int64_t blocks_per_item =
-      std::clamp(kWeightBytesInCache / std::max<std::int64_t>(block_bytes, 1), std::int64_t{1}, blocks);
-  while (blocks_per_item > 1 && divide_up(blocks, blocks_per_item) * tiles < wanted) {
-    blocks_per_item = divide_up(blocks_per_item, 2);
-  }
-  const std::int64_t ranges = divide_up(blocks, blocks_per_item);
-  const std::int64_t tile_ranges = std::clamp(divide_up(wanted, ranges), std::int64_t{1}, tiles);
-  return {divide_up(tiles, tile_ranges), divide_up(blocks, ranges) * tile.tile_n};
-}
 
 // One block of `width` channels from `first` on: [ceil(K / 4)][width][4]; `to` is zero.
 void pack_block(const std::int8_t* wei, const WeightStrides& strides, const WeightSizes& sizes, std::int64_t first,
@@ -173,7 +147,8 @@ Tensor pad_to_vectors(const Tensor& values, const Int8Tile& tile) {
 
 KernelLaunch make_int8_launch(const Int8Problem& problem, const Int8Tile& tile, const KernelCaps& caps) {
   const ConvProblem& conv = problem.conv;
-  const Split split = split_work(conv, tile, caps);
+  const std::int64_t block_bytes = conv.k() * tile.tile_n * tile.vec;
+  const ConvSplit split = split_conv_work(conv, {tile.tile_m, tile.tile_n, tile.vec}, block_bytes, kMinItemFlops, caps);
   ArgList args = make_args(problem);
   args.add(split.tiles_per_item);
   args.add(split.vectors_per_item);

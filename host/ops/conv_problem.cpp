@@ -31,11 +31,6 @@ constexpr TileChoice kTiles[] = {
     {{4, 6, 2}, 1.0},   {{4, 1, 8}, 2.0},                       // SSE, NEON
 };
 
-struct Split {
-  std::int64_t tiles_per_item = 1;
-  std::int64_t vectors_per_item = 1;
-};
-
 // conv_tile.cl: pixels and channels that a work-item computes, and elements of K in local memory at a time.
 constexpr int kItemPixels = 4;
 constexpr std::size_t kTileDepth = 16;
@@ -54,25 +49,6 @@ std::optional<ConvTile> choose_local_tile(const KernelCaps& caps) {
     if (fits && local_bytes <= caps.local_bytes && caps.offers(tile.instance())) return tile;
   }
   return std::nullopt;
-}
-
-// How pixels and channels are shared out: channels in as wide ranges as the cache takes, so that each gathered pixel
-// is used for many channels, and narrower ones where pixels alone do not keep every compute unit busy.
-Split split_work(const ConvProblem& problem, const ConvTile& tile, const KernelCaps& caps) {
-  const std::int64_t tiles = divide_up(problem.pixels(), tile.tile_m);
-  const std::int64_t blocks = divide_up(tile.vectors(problem.OC), tile.tile_n);
-  const std::int64_t block_bytes = std::min(problem.k(), kPartElems) * tile.tile_n * tile.vec * 4;
-  const std::int64_t flops = 2 * problem.pixels() * problem.OC * problem.k();
-  const std::int64_t wanted =
-      std::clamp(flops * problem.G / kMinItemFlops, std::int64_t{1}, kItemsPerUnit * caps.compute_units);
-  std::int64_t blocks_per_item =
-      std::clamp(kWeightBytesInCache / std::max<std::int64_t>(block_bytes, 1), std::int64_t{1}, blocks);
-  while (blocks_per_item > 1 && divide_up(blocks, blocks_per_item) * tiles * problem.G < wanted) {
-    blocks_per_item = divide_up(blocks_per_item, 2);
-  }
-  const std::int64_t ranges = divide_up(blocks, blocks_per_item) * problem.G;
-  const std::int64_t tile_ranges = std::clamp(divide_up(wanted, ranges), std::int64_t{1}, tiles);
-  return {divide_up(tiles, tile_ranges), divide_up(blocks, divide_up(blocks, blocks_per_item)) * tile.tile_n};
 }
 
 void add_destination_strides(ArgList& args, const ConvStrides& strides) {
@@ -99,6 +75,30 @@ KernelInstance ConvTile::instance() const {
   return {"conv_wide.cl",
           "TILE_M=" + std::to_string(tile_m) + ",TILE_N=" + std::to_string(tile_n) + ",VEC=" + std::to_string(vec),
           "conv_wide_f32"};
+}
+
+ConvSplit split_conv_work(const ConvProblem& problem, const TileSize& tile, std::int64_t block_bytes,
+                          std::int64_t min_item_flops, const KernelCaps& caps) {
+  const std::int64_t tiles = divide_up(problem.pixels(), tile.pixels);
+  const std::int64_t blocks = divide_up(divide_up(problem.OC, tile.vec), tile.vectors);
+  const std::int64_t flops = 2 * problem.pixels() * problem.OC * problem.k();
+  const std::int64_t wanted =
+      std::clamp(flops * problem.G / min_item_flops, std::int64_t{1}, kItemsPerUnit * caps.compute_units);
+  std::int64_t blocks_per_item =
+      std::clamp(kWeightBytesInCache / std::max<std::int64_t>(block_bytes, 1), std::int64_t{1}, blocks);
+  while (blocks_per_item > 1 && divide_up(blocks, blocks_per_item) * tiles * problem.G < wanted) {
+    blocks_per_item = divide_up(blocks_per_item, 2);
+  }
+  const std::int64_t ranges = divide_up(blocks, blocks_per_item);
+  const std::int64_t tile_ranges = std::clamp(divide_up(wanted, ranges * problem.G), std::int64_t{1}, tiles);
+  return {divide_up(tiles, tile_ranges), divide_up(blocks, ranges) * tile.vectors};
+}
+
+void set_epilogue(ConvProblem& problem, const Epilogue& epilogue) {
+  if (epilogue.bias_input >= 0) problem.bias = Operand::input(static_cast<std::size_t>(epilogue.bias_input));
+  problem.activation = epilogue.activation;
+  problem.alpha = epilogue.alpha;
+  problem.beta = epilogue.beta;
 }
 
 std::string ConvTile::packing_key(std::string_view prefix) const {
@@ -218,7 +218,9 @@ KernelLaunch make_conv_launch(const ConvProblem& problem, const ConvTile& tile, 
   KernelLaunch launch;
   launch.instance = tile.instance();
   if (tile.is_wide) {
-    const Split split = split_work(problem, tile, caps);
+    const std::int64_t block_bytes = std::min(problem.k(), kPartElems) * tile.tile_n * tile.vec * 4;
+    const ConvSplit split =
+        split_conv_work(problem, {tile.tile_m, tile.tile_n, tile.vec}, block_bytes, kMinItemFlops, caps);
     args.add(split.tiles_per_item);
     args.add(split.vectors_per_item);
     launch.global =

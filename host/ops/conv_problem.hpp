@@ -60,6 +60,25 @@ struct ConvTile {
   std::string packing_key(std::string_view prefix) const;
 };
 
+// What a register tile covers: pixels, and vectors of `vec` output channels.
+struct TileSize {
+  std::int64_t pixels = 1, vectors = 1, vec = 1;
+};
+
+struct ConvSplit {
+  std::int64_t tiles_per_item = 1;
+  std::int64_t vectors_per_item = 1;
+};
+
+// How pixels and channels are shared out among work-items: channels in as wide ranges as the cache takes, so that each
+// gathered pixel is used for many channels, and narrower ones where pixels alone do not keep every compute unit busy.
+// block_bytes: the weights of a tile's channels that are read at a time. A work-item has min_item_flops or more to do.
+ConvSplit split_conv_work(const ConvProblem& problem, const TileSize& tile, std::int64_t block_bytes,
+                          std::int64_t min_item_flops, const KernelCaps& caps);
+
+// Takes over bias and activation; the residual's tensor is the caller's to place.
+void set_epilogue(ConvProblem& problem, const Epilogue& epilogue);
+
 // Chooses among the instances that the device offers; nothing where it offers none.
 std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps);
 

@@ -31,10 +31,8 @@ constexpr double kTransformPoint = 15;  // one of a tile's products of one vecto
 constexpr double kLeastGain = 0.85;
 double tile_cost(const ConvTile& tile) { return tile.tile_m >= 14 || tile.vec < 16 ? 1.0 : 1.12; }
 
-std::int64_t tiles_along(std::int64_t size, int out) { return divide_up(size, out); }
-
 std::int64_t count_tiles(const ConvShape& shape, int out) {
-  return shape.N * tiles_along(shape.out[1], out) * tiles_along(shape.out[2], out);
+  return shape.N * divide_up(shape.out[1], out) * divide_up(shape.out[2], out);
 }
 
 bool fits(const ConvShape& shape) {
@@ -103,17 +101,21 @@ class Splitter {
         depth_(divide_up(problem.IC, form.tile.vec) * form.tile.vec),
         units_(caps.compute_units) {}
 
-  // The split that moves the least memory among those that keep every compute unit busy.
+  // The split that moves the least memory among those that keep every compute unit busy. Of the splits into as many
+  // ranges, or blocks of equal size, the smallest one is looked at: it moves least.
   Split best() const {
     Split best;
     double least = std::numeric_limits<double>::infinity();
-    for (std::int64_t rows_per_item = 1; rows_per_item <= rows_; ++rows_per_item) {
-      for (std::int64_t pairs_per_item = 1; pairs_per_item <= pairs_; ++pairs_per_item) {
+    const std::int64_t most = kItemsPerUnit * units_;
+    for (std::int64_t tiles = std::min(rows_, most); tiles > 0; --tiles) {
+      for (std::int64_t channels = std::min(pairs_, most / tiles); channels > 0; --channels) {
+        const std::int64_t rows_per_item = divide_up(rows_, tiles);
+        const std::int64_t pairs_per_item = divide_up(pairs_, channels);
         const std::int64_t items = divide_up(rows_, rows_per_item) * divide_up(pairs_, pairs_per_item);
-        if (items < std::min(units_, rows_ * pairs_) || items > kItemsPerUnit * units_) continue;
-        for (std::int64_t blocks = 1; blocks <= rows_per_item; ++blocks) {
-          const Split split = make(rows_per_item, pairs_per_item, divide_up(rows_per_item, blocks));
-          const double moved = traffic(split, blocks);
+        if (items < std::min(units_, rows_ * pairs_)) continue;
+        for (std::int64_t rows = rows_per_item; rows > 0; rows = next_block(rows_per_item, rows)) {
+          const Split split = make(rows_per_item, pairs_per_item, rows);
+          const double moved = traffic(split, divide_up(rows_per_item, rows));
           if (moved >= least) continue;
           best = split;
           least = moved;
@@ -128,6 +130,11 @@ class Splitter {
   }
 
  private:
+  // The rows of the next smaller block that divides an item evenly; 0 behind the smallest.
+  static std::int64_t next_block(std::int64_t rows_per_item, std::int64_t rows) {
+    return rows == 1 ? 0 : divide_up(rows_per_item, divide_up(rows_per_item, rows - 1));
+  }
+
   Split make(std::int64_t rows_per_item, std::int64_t pairs_per_item, std::int64_t rows_per_block) const {
     Split split;
     split.tile_ranges = divide_up(rows_, rows_per_item);

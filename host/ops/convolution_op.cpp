@@ -197,15 +197,12 @@ ConvProblem make_problem(const Node& node, const ConvShape& shape, std::span<con
   problem.src = channels_last_tensor(Operand::input(0), inputs[0].desc, shape.IC);
   problem.dst = channels_last_tensor(Operand::output(0), output, shape.OC);
   const Epilogue& epilogue = node.epilogue;
-  if (epilogue.bias_input >= 0) problem.bias = Operand::input(static_cast<std::size_t>(epilogue.bias_input));
+  set_epilogue(problem, epilogue);
   problem.bias_g = shape.OC;
   if (epilogue.residual_input >= 0) {
     const auto at = static_cast<std::size_t>(epilogue.residual_input);
     problem.residual = channels_last_tensor(Operand::input(at), inputs[at].desc, shape.OC);
   }
-  problem.activation = epilogue.activation;
-  problem.alpha = epilogue.alpha;
-  problem.beta = epilogue.beta;
   return problem;
 }
 

@@ -300,14 +300,11 @@ ConvProblem make_problem(const Node& node, const Lowering& lowering, std::span<c
   problem.src.strides.c = lowering.a.column;
   problem.dst = {Operand::output(0), output.offset, {}};
   const Epilogue& epilogue = node.epilogue;
-  if (epilogue.bias_input >= 0) problem.bias = Operand::input(static_cast<std::size_t>(epilogue.bias_input));
+  set_epilogue(problem, epilogue);
   if (epilogue.residual_input >= 0) {
     const auto at = static_cast<std::size_t>(epilogue.residual_input);
     problem.residual = {Operand::input(at), inputs[at].desc.offset, {}};
   }
-  problem.activation = epilogue.activation;
-  problem.alpha = epilogue.alpha;
-  problem.beta = epilogue.beta;
   return problem;
 }
 

@@ -171,14 +171,11 @@ Int8Problem make_problem(const Node& node, const ConvShape& shape, std::span<con
   conv.src = pixel_tensor(node, Operand::input(0), inputs[0].desc, shape.IC);
   conv.dst = pixel_tensor(node, Operand::output(0), output, shape.OC);
   const Epilogue& epilogue = node.epilogue;
-  if (epilogue.bias_input >= 0) conv.bias = Operand::input(static_cast<std::size_t>(epilogue.bias_input));
+  set_epilogue(conv, epilogue);
   if (epilogue.residual_input >= 0) {
     const auto at = static_cast<std::size_t>(epilogue.residual_input);
     conv.residual = pixel_tensor(node, Operand::input(at), inputs[at].desc, shape.OC);
   }
-  conv.activation = epilogue.activation;
-  conv.alpha = epilogue.alpha;
-  conv.beta = epilogue.beta;
   conv.wei = Operand::constant(0);
   problem.scale = Operand::constant(1);
   problem.init = Operand::constant(2);
