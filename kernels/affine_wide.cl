@@ -11,10 +11,13 @@
 
 #define TAKE(p) gather(p + WALK_AT(p) + i * p##_n, p##_n, left)
 
+#define SCALARS(I, F) \
+  WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) WALK_PLACE(I, factor) WALK_PLACE(I, term) I(act) F(alpha) F(beta)
+DEFINE_SCALARS
+
 __kernel void affine_wide_f32(__global float* dst, __global const float* src, __global const float* factor,
-                              __global const float* term, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src),
-                              WALK_PLACE(factor), WALK_PLACE(term), const int act, const float alpha,
-                              const float beta) {
+                              __global const float* term, ARGS) {
+  UNPACK_SCALARS
   const int is_fast = dst_n == 1 && src_n == 1 && factor_n == 1 && term_n == 1 && act <= ACT_CLAMP;
   const float low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);
   const float high = act == ACT_CLAMP ? beta : INFINITY;

@@ -64,8 +64,11 @@ static inline long binary(const long a, const long b, const int code) {
   }
 }
 
-__kernel void ENTRY(binary_int)(__global elem* dst, __global const elem* a, __global const elem* b, WALK_SIZES,
-                                WALK_PLACE(dst), WALK_PLACE(a), WALK_PLACE(b), const int code) {
+#define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, a) WALK_PLACE(I, b) I(code)
+DEFINE_SCALARS
+
+__kernel void ENTRY(binary_int)(__global elem* dst, __global const elem* a, __global const elem* b, ARGS) {
+  UNPACK_SCALARS
   WALK_BEGIN
   __global const elem* pa = a + WALK_AT(a);
   __global const elem* pb = b + WALK_AT(b);

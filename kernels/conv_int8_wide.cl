@@ -222,15 +222,18 @@ OUTLINED void store_tile(const vec* tile, const target_t* t, int rows, int nv, i
   }
 }
 
+#define SCALARS(I, F)                                                                                                  \
+  I(has_bias)                                                                                                          \
+  I(has_residual) I(src_offset) I(dst_offset) I(res_offset) I(PIXELS) I(IC) I(OC) I(OH) I(OW) I(IH) I(IW) I(KH) I(KW)  \
+      I(SH) I(SW) I(DH) I(DW) I(PH) I(PW) I(zero_point) I(src_n) I(src_h) I(src_w) I(dst_n) I(dst_h) I(dst_w) I(res_n) \
+          I(res_h) I(res_w) I(tiles_per_item) I(vectors_per_item) I(act) F(alpha) F(beta)
+DEFINE_SCALARS
+
 WIDE_KERNEL void conv_int8_wide_f32(__global const uchar* restrict src, __global const int* restrict wei,
                                     __global const float* restrict scale, __global const int* restrict init,
                                     __global const float* restrict bias, __global const float* residual,
-                                    __global float* dst, int has_bias, int has_residual, int src_offset, int dst_offset,
-                                    int res_offset, int PIXELS, int IC, int OC, int OH, int OW, int IH, int IW, int KH,
-                                    int KW, int SH, int SW, int DH, int DW, int PH, int PW, int zero_point, int src_n,
-                                    int src_h, int src_w, int dst_n, int dst_h, int dst_w, int res_n, int res_h,
-                                    int res_w, int tiles_per_item, int vectors_per_item, int act, float alpha,
-                                    float beta) {
+                                    __global float* dst, ARGS) {
+  UNPACK_SCALARS
   uchar panel[TILE_M * ROW] __attribute__((aligned(128)));
   vec tile[TILE_M * TILE_N];
   const source_t s = {IC, IH, IW, KH, KW, SH, SW, DH, DW, PH, PW, src_n, src_h, src_w, (uint)zero_point * 0x01010101u};
@@ -246,36 +249,38 @@ WIDE_KERNEL void conv_int8_wide_f32(__global const uchar* restrict src, __global
 
   const bool is_one_run = KW == 1 || (DW == 1 && src_w == IC);
   const int quads = (KH * KW * IC + 3) / 4;
-  const int tile_begin = get_global_id(0) * tiles_per_item;
-  const int tile_end = min(tile_begin + tiles_per_item, (PIXELS + TILE_M - 1) / TILE_M);
   const int vectors = (OC + VEC - 1) / VEC;
-  const int vector_begin = get_global_id(1) * vectors_per_item;
-  const int vector_end = min(vector_begin + vectors_per_item, vectors);
+  EACH_ITEM {
+    const int tile_begin = ITEM(0) * tiles_per_item;
+    const int tile_end = min(tile_begin + tiles_per_item, (PIXELS + TILE_M - 1) / TILE_M);
+    const int vector_begin = ITEM(1) * vectors_per_item;
+    const int vector_end = min(vector_begin + vectors_per_item, vectors);
 
-  for (int t = tile_begin; t < tile_end; ++t) {
-    const int rows = min(TILE_M, PIXELS - t * TILE_M);
-    pixel_t p = pixel_at(t * TILE_M, 1, OH, OW);
-    for (int m = 0; m < rows; ++m) {
-      if (is_one_run) {
-        gather_rows(panel + m * ROW, src, p, &s);
-      } else {
-        gather_taps(panel + m * ROW, src, p, &s);
+    for (int t = tile_begin; t < tile_end; ++t) {
+      const int rows = min(TILE_M, PIXELS - t * TILE_M);
+      pixel_t p = pixel_at(t * TILE_M, 1, OH, OW);
+      for (int m = 0; m < rows; ++m) {
+        if (is_one_run) {
+          gather_rows(panel + m * ROW, src, p, &s);
+        } else {
+          gather_taps(panel + m * ROW, src, p, &s);
+        }
+        target.dst_at[m] = p.n * dst_n + p.h * dst_h + p.w * dst_w;
+        target.residual_at[m] = p.n * res_n + p.h * res_h + p.w * res_w;
+        p = next_pixel(p, 1, OH, OW);
       }
-      target.dst_at[m] = p.n * dst_n + p.h * dst_h + p.w * dst_w;
-      target.residual_at[m] = p.n * res_n + p.h * res_h + p.w * res_w;
-      p = next_pixel(p, 1, OH, OW);
-    }
-    for (int m = rows; m < TILE_M; ++m) {
-      fill_bytes(panel + m * ROW, 0, quads * 4, 0);
-      target.residual_at[m] = target.residual_at[0];
-    }
-    for (int v = vector_begin; v < vector_end;) {
-      const int nv = tile_vectors(TILE_N, vectors - v);
-      const int oc = v * VEC;
-      const bool is_plain = act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
-      sum_tile(tile, panel, wei + oc * quads, quads, &target, oc, nv, is_plain);
-      if (!is_plain) store_tile(tile, &target, rows, nv, oc, OC, act, alpha, beta);
-      v += nv;
+      for (int m = rows; m < TILE_M; ++m) {
+        fill_bytes(panel + m * ROW, 0, quads * 4, 0);
+        target.residual_at[m] = target.residual_at[0];
+      }
+      for (int v = vector_begin; v < vector_end;) {
+        const int nv = tile_vectors(TILE_N, vectors - v);
+        const int oc = v * VEC;
+        const bool is_plain = act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
+        sum_tile(tile, panel, wei + oc * quads, quads, &target, oc, nv, is_plain);
+        if (!is_plain) store_tile(tile, &target, rows, nv, oc, OC, act, alpha, beta);
+        v += nv;
+      }
     }
   }
 }

@@ -127,92 +127,97 @@ OUTLINED void store_tile(const vec* tile, const target_t* t, int rows, int nv, i
   }
 }
 
+#define OFFSETS(I) I(src_offset) I(dst_offset) I(res_offset) I(wei_offset)
+#define SIZES(I) I(PIXELS) I(IC) I(OC) I(OD) I(OH) I(OW) I(ID) I(IH) I(IW) I(KD) I(KH) I(KW)
+#define STEPS(I) I(SD) I(SH) I(SW) I(DD) I(DH) I(DW) I(PD) I(PH) I(PW) I(UD) I(UH) I(UW)
+#define STRIDES(I, p) I(p##_n) I(p##_d) I(p##_h) I(p##_w)
+#define ALL_STRIDES(I) STRIDES(I, src) I(src_c) I(src_g) STRIDES(I, dst) I(dst_g) STRIDES(I, res) I(res_g)
+#define WORK(I) I(wei_g) I(bias_g) I(tiles_per_item) I(vectors_per_item)
+#define SCALARS(I, F) \
+  I(has_bias) I(has_residual) OFFSETS(I) SIZES(I) STEPS(I) ALL_STRIDES(I) WORK(I) I(act) F(alpha) F(beta)
+DEFINE_SCALARS
+
 WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global const float* restrict wei,
                                __global const float* restrict bias, __global const float* residual, __global float* dst,
-                               int has_bias, int has_residual, int src_offset, int dst_offset, int res_offset,
-                               int wei_offset, int PIXELS, int IC, int OC, int OD, int OH, int OW, int ID, int IH,
-                               int IW, int KD, int KH, int KW, int SD, int SH, int SW, int DD, int DH, int DW, int PD,
-                               int PH, int PW, int UD, int UH, int UW, int src_n, int src_d, int src_h, int src_w,
-                               int src_c, int src_g, int dst_n, int dst_d, int dst_h, int dst_w, int dst_g, int res_n,
-                               int res_d, int res_h, int res_w, int res_g, int wei_g, int bias_g, int tiles_per_item,
-                               int vectors_per_item, int act, float alpha, float beta) {
-  float panel[TILE_M * ROW] __attribute__((aligned(128)));
-  vec tile[TILE_M * TILE_N];
-  const shape_t s = {IC, OD, OH, OW, ID, IH, IW, KD, KH,    KW,    SD,    SH,    SW,   DD,
-                     DH, DW, PD, PH, PW, UD, UH, UW, src_n, src_d, src_h, src_w, src_c};
-  const int g = get_global_id(2);
-  src += src_offset + g * src_g;
-  wei += wei_offset + g * wei_g;
-  residual += has_residual ? res_offset + g * res_g : 0;
-  dst += dst_offset + g * dst_g;
-  target_t target;
-  target.dst = dst;
+                               ARGS) {
+  UNPACK_SCALARS
+  EACH_ITEM {
+    float panel[TILE_M * ROW] __attribute__((aligned(128)));
+    vec tile[TILE_M * TILE_N];
+    const shape_t s = {IC, OD, OH, OW, ID, IH, IW, KD, KH,    KW,    SD,    SH,    SW,   DD,
+                       DH, DW, PD, PH, PW, UD, UH, UW, src_n, src_d, src_h, src_w, src_c};
+    const int g = ITEM(2);
+    const __global float* group_src = src + src_offset + g * src_g;
+    const __global float* group_wei = wei + wei_offset + g * wei_g;
+    target_t target;
+    target.dst = dst + dst_offset + g * dst_g;
 
-  const bool is_point = KD * KH * KW == 1 && UD * UH * UW == 1 && PD == 0 && PH == 0 && PW == 0 && (OD - 1) * SD < ID &&
-                        (OH - 1) * SH < IH && (OW - 1) * SW < IW;
-  const bool is_one_run = src_c == 1 && UW == 1 && (KW == 1 || (DW == 1 && src_w == IC));
-  const int run_taps = is_one_run ? KW : 1;
-  const int run = run_taps * IC;
-  const int K = KD * KH * KW * IC;
-  const int parts = max((K + KC - 1) / KC, 1);
-  const int part = ((K + parts - 1) / parts + 15) & ~15;
-  const int tile_begin = get_global_id(0) * tiles_per_item;
-  const int tile_end = min(tile_begin + tiles_per_item, (PIXELS + TILE_M - 1) / TILE_M);
-  const int vectors = (OC + VEC - 1) / VEC;
-  const int vector_begin = get_global_id(1) * vectors_per_item;
-  const int vector_end = min(vector_begin + vectors_per_item, vectors);
+    const bool is_point = KD * KH * KW == 1 && UD * UH * UW == 1 && PD == 0 && PH == 0 && PW == 0 &&
+                          (OD - 1) * SD < ID && (OH - 1) * SH < IH && (OW - 1) * SW < IW;
+    const bool is_one_run = src_c == 1 && UW == 1 && (KW == 1 || (DW == 1 && src_w == IC));
+    const int run_taps = is_one_run ? KW : 1;
+    const int run = run_taps * IC;
+    const int K = KD * KH * KW * IC;
+    const int parts = max((K + KC - 1) / KC, 1);
+    const int part = ((K + parts - 1) / parts + 15) & ~15;
+    const int tile_begin = ITEM(0) * tiles_per_item;
+    const int tile_end = min(tile_begin + tiles_per_item, (PIXELS + TILE_M - 1) / TILE_M);
+    const int vectors = (OC + VEC - 1) / VEC;
+    const int vector_begin = ITEM(1) * vectors_per_item;
+    const int vector_end = min(vector_begin + vectors_per_item, vectors);
 
-  for (int part_index = 0; part_index < parts; ++part_index) {
-    const int k0 = min(part_index * part, K);
-    const int k1 = min(k0 + part, K);
-    const bool is_first = part_index == 0;
-    const int part_act = part_index == parts - 1 ? act : ACT_NONE;
-    start_t start;
-    start.k = k0 / run * run;
-    start.kw = k0 / run * run_taps % KW;
-    start.kh = k0 / run * run_taps / KW % KH;
-    start.kd = k0 / run * run_taps / KW / KH;
-    target.bias = is_first && has_bias ? bias + g * bias_g : 0;
-    target.low = part_act == ACT_RELU ? 0.0f : (part_act == ACT_CLAMP ? alpha : -INFINITY);
-    target.high = part_act == ACT_CLAMP ? beta : INFINITY;
-    target.from = !is_first ? dst : (has_residual ? residual : 0);
-    for (int t = tile_begin; t < tile_end; ++t) {
-      const int rows = min(TILE_M, PIXELS - t * TILE_M);
-      pixel_t p = pixel_at(t * TILE_M, OD, OH, OW);
-      const bool is_inner = is_one_run && parts == 1 && rows == TILE_M && is_inner_tile(p, &s);
-      if (is_inner) gather_inner_tile(panel, src, p, &s);
-      for (int m = 0; m < rows; ++m) {
-        if (is_inner) {
-          // gathered above
-        } else if (is_point) {
-          gather_point(panel + m * ROW, src, p, k0, k1, &s);
-        } else if (is_one_run) {
-          gather_rows(panel + m * ROW, src, p, start, k0, k1, &s);
-        } else {
-          gather_taps(panel + m * ROW, src, p, start, k0, k1, &s);
+    for (int part_index = 0; part_index < parts; ++part_index) {
+      const int k0 = min(part_index * part, K);
+      const int k1 = min(k0 + part, K);
+      const bool is_first = part_index == 0;
+      const int part_act = part_index == parts - 1 ? act : ACT_NONE;
+      start_t start;
+      start.k = k0 / run * run;
+      start.kw = k0 / run * run_taps % KW;
+      start.kh = k0 / run * run_taps / KW % KH;
+      start.kd = k0 / run * run_taps / KW / KH;
+      target.bias = is_first && has_bias ? bias + g * bias_g : 0;
+      target.low = part_act == ACT_RELU ? 0.0f : (part_act == ACT_CLAMP ? alpha : -INFINITY);
+      target.high = part_act == ACT_CLAMP ? beta : INFINITY;
+      target.from = !is_first ? target.dst : (has_residual ? residual + res_offset + g * res_g : 0);
+      for (int t = tile_begin; t < tile_end; ++t) {
+        const int rows = min(TILE_M, PIXELS - t * TILE_M);
+        pixel_t p = pixel_at(t * TILE_M, OD, OH, OW);
+        const bool is_inner = is_one_run && parts == 1 && rows == TILE_M && is_inner_tile(p, &s);
+        if (is_inner) gather_inner_tile(panel, group_src, p, &s);
+        for (int m = 0; m < rows; ++m) {
+          if (is_inner) {
+            // gathered above
+          } else if (is_point) {
+            gather_point(panel + m * ROW, group_src, p, k0, k1, &s);
+          } else if (is_one_run) {
+            gather_rows(panel + m * ROW, group_src, p, start, k0, k1, &s);
+          } else {
+            gather_taps(panel + m * ROW, group_src, p, start, k0, k1, &s);
+          }
+          target.dst_at[m] = p.n * dst_n + p.d * dst_d + p.h * dst_h + p.w * dst_w;
+          target.from_at[m] = is_first ? p.n * res_n + p.d * res_d + p.h * res_h + p.w * res_w : target.dst_at[m];
+          p = next_pixel(p, OD, OH, OW);
         }
-        target.dst_at[m] = p.n * dst_n + p.d * dst_d + p.h * dst_h + p.w * dst_w;
-        target.from_at[m] = is_first ? p.n * res_n + p.d * res_d + p.h * res_h + p.w * res_w : target.dst_at[m];
-        p = next_pixel(p, OD, OH, OW);
-      }
-      for (int m = rows; m < TILE_M; ++m) {
-        zero_floats(panel + m * ROW, 0, k1 - k0);
-        target.from_at[m] = target.from_at[0];
-      }
-      for (int v = vector_begin; v < vector_end;) {
-        const int nv = tile_vectors(TILE_N, vectors - v);
-        const int oc = v * VEC;
-        const bool is_plain = part_act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
-        const __global float* part_wei = wei + oc * K + k0 * nv * VEC;
-        // The weights that come next: the first tile reads block after block, the second one finds them in the cache
-        // and has time to fetch the next part's.
-        const bool is_next_block = t == tile_begin && v + nv < vector_end;
-        const __global float* ahead =
-            is_next_block ? wei + (oc + nv * VEC) * K + k0 * tile_vectors(TILE_N, vectors - v - nv) * VEC
-                          : part_wei + (k1 - k0) * nv * VEC;
-        sum_tile(tile, panel, part_wei, ahead, k1 - k0, &target, oc, nv, is_plain);
-        if (!is_plain) store_tile(tile, &target, rows, nv, oc, OC, part_act, alpha, beta);
-        v += nv;
+        for (int m = rows; m < TILE_M; ++m) {
+          zero_floats(panel + m * ROW, 0, k1 - k0);
+          target.from_at[m] = target.from_at[0];
+        }
+        for (int v = vector_begin; v < vector_end;) {
+          const int nv = tile_vectors(TILE_N, vectors - v);
+          const int oc = v * VEC;
+          const bool is_plain = part_act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
+          const __global float* part_wei = group_wei + oc * K + k0 * nv * VEC;
+          // The weights that come next: the first tile reads block after block, the second one finds them in the cache
+          // and has time to fetch the next part's.
+          const bool is_next_block = t == tile_begin && v + nv < vector_end;
+          const __global float* ahead =
+              is_next_block ? group_wei + (oc + nv * VEC) * K + k0 * tile_vectors(TILE_N, vectors - v - nv) * VEC
+                            : part_wei + (k1 - k0) * nv * VEC;
+          sum_tile(tile, panel, part_wei, ahead, k1 - k0, &target, oc, nv, is_plain);
+          if (!is_plain) store_tile(tile, &target, rows, nv, oc, OC, part_act, alpha, beta);
+          v += nv;
+        }
       }
     }
   }

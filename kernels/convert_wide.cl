@@ -78,8 +78,11 @@ typedef long dst_elem;
 #endif
 #endif
 
-__kernel void convert_wide(__global dst_elem* dst, __global const src_elem* src, WALK_SIZES, WALK_PLACE(dst),
-                           WALK_PLACE(src)) {
+#define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src)
+DEFINE_SCALARS
+
+__kernel void convert_wide(__global dst_elem* dst, __global const src_elem* src, ARGS) {
+  UNPACK_SCALARS
   WALK_BEGIN
   __global const src_elem* from = src + WALK_AT(src);
   __global dst_elem* to = dst + WALK_AT(dst);

@@ -13,19 +13,21 @@
 #include "common/element.clh"
 #include "common/wide.clh"
 
-#define PARAMS                                                                                                       \
-  __global const T *restrict src, __global T *restrict dst, const int src_offset, const int dst_offset, const int m, \
-      const int n, const int m_block, const int n_block, const int src_m, const int dst_m, const int src_n,          \
-      const int dst_n, const int size1, const int size2, const int size3, const int src0, const int src1,            \
-      const int src2, const int src3, const int dst0, const int dst1, const int dst2, const int dst3
+#define SCALARS(I, F)                                                                                                  \
+  I(src_offset)                                                                                                        \
+  I(dst_offset) I(m) I(n) I(m_block) I(n_block) I(src_m) I(dst_m) I(src_n) I(dst_n) I(size1) I(size2) I(size3) I(src0) \
+      I(src1) I(src2) I(src3) I(dst0) I(dst1) I(dst2) I(dst3)
+DEFINE_SCALARS
+
+#define PARAMS __global const T *restrict src, __global T *restrict dst, ARGS
 
 // Declares the work-item's block [m0, m1) x [n0, n1) and moves src and dst to its outer index.
 #define BLOCK                                                                                  \
-  const int m0 = (int)get_global_id(0) * m_block;                                              \
+  const int m0 = ITEM(0) * m_block;                                                            \
   const int m1 = min(m, m0 + m_block);                                                         \
-  const int n0 = (int)get_global_id(2) * n_block;                                              \
+  const int n0 = ITEM(2) * n_block;                                                            \
   const int n1 = min(n, n0 + n_block);                                                         \
-  int rest = (int)get_global_id(1);                                                            \
+  int rest = ITEM(1);                                                                          \
   const int i3 = rest % size3;                                                                 \
   rest /= size3;                                                                               \
   const int i2 = rest % size2;                                                                 \
@@ -36,21 +38,24 @@
   __global T* to = dst + (dst_offset + i0 * dst0 + i1 * dst1 + i2 * dst2 + i3 * dst3);
 
 WIDE_KERNEL void CAT(copy_wide_rows_b, ELEM)(PARAMS) {
-  BLOCK
-  for (int row = m0; row < m1; ++row) {
-    __global const T* s = from + row * src_m + n0 * src_n;
-    __global T* d = to + row * dst_m + n0 * dst_n;
-    const int count = n1 - n0;
-    int i = 0;
-    if (src_n == 1 && dst_n == 1) {
-      for (; i + 16 <= count; i += 16) store16(load16(s + i), d + i);
-      for (; i < count; ++i) d[i] = s[i];
-    } else if (src_n == 0 && dst_n == 1) {
-      const T value = s[0];
-      for (; i + 16 <= count; i += 16) store16((T16)(value), d + i);
-      for (; i < count; ++i) d[i] = value;
-    } else {
-      for (; i < count; ++i) d[i * dst_n] = s[i * src_n];
+  UNPACK_SCALARS
+  EACH_ITEM {
+    BLOCK
+    for (int row = m0; row < m1; ++row) {
+      __global const T* s = from + row * src_m + n0 * src_n;
+      __global T* d = to + row * dst_m + n0 * dst_n;
+      const int count = n1 - n0;
+      int i = 0;
+      if (src_n == 1 && dst_n == 1) {
+        for (; i + 16 <= count; i += 16) store16(load16(s + i), d + i);
+        for (; i < count; ++i) d[i] = s[i];
+      } else if (src_n == 0 && dst_n == 1) {
+        const T value = s[0];
+        for (; i + 16 <= count; i += 16) store16((T16)(value), d + i);
+        for (; i < count; ++i) d[i] = value;
+      } else {
+        for (; i < count; ++i) d[i * dst_n] = s[i * src_n];
+      }
     }
   }
 }
@@ -191,19 +196,22 @@ OUTLINED void turn_rgb_tile(__global const T* s, __global T* d, const int src_n)
 }
 
 WIDE_KERNEL void CAT(copy_wide_tiles_b, ELEM)(PARAMS) {
-  BLOCK
-  for (int row = m0; row < m1; row += 16) {
-    for (int col = n0; col < n1; col += 16) {
-      __global const T* s = from + row * src_m + col * src_n;
-      __global T* d = to + row * dst_m + col * dst_n;
-      const int rows = min(16, m1 - row);
-      const int lines = min(16, n1 - col);
-      if (lines == 3 && dst_m == 3 && rows == 16) {
-        turn_rgb_tile(s, d, src_n);
-      } else if (lines <= 4) {
-        turn_narrow_tile(s, d, src_n, dst_m, rows, lines);
-      } else {
-        turn_tile(s, d, src_n, dst_m, rows, lines);
+  UNPACK_SCALARS
+  EACH_ITEM {
+    BLOCK
+    for (int row = m0; row < m1; row += 16) {
+      for (int col = n0; col < n1; col += 16) {
+        __global const T* s = from + row * src_m + col * src_n;
+        __global T* d = to + row * dst_m + col * dst_n;
+        const int rows = min(16, m1 - row);
+        const int lines = min(16, n1 - col);
+        if (lines == 3 && dst_m == 3 && rows == 16) {
+          turn_rgb_tile(s, d, src_n);
+        } else if (lines <= 4) {
+          turn_narrow_tile(s, d, src_n, dst_m, rows, lines);
+        } else {
+          turn_tile(s, d, src_n, dst_m, rows, lines);
+        }
       }
     }
   }

@@ -105,39 +105,45 @@ OUTLINED void compute_row(__global float* dst, const __global float* src, const 
   }
 }
 
+#define SCALARS(I, F)                                                                                                  \
+  I(has_bias)                                                                                                          \
+  I(has_residual) I(src_offset) I(dst_offset) I(res_offset) I(C) I(OH) I(OW) I(IH) I(IW) I(KH) I(KW) I(SH) I(SW) I(DH) \
+      I(DW) I(PH) I(PW) I(src_n) I(src_h) I(src_w) I(dst_n) I(dst_h) I(dst_w) I(res_n) I(res_h) I(res_w)               \
+          I(rows_per_item) I(vectors_per_item) I(act) F(alpha) F(beta)
+DEFINE_SCALARS
+
 WIDE_KERNEL void depthwise_wide_f32(__global const float* restrict src, __global const float* restrict wei,
                                     __global const float* restrict bias, __global const float* residual,
-                                    __global float* dst, int has_bias, int has_residual, int src_offset, int dst_offset,
-                                    int res_offset, int C, int OH, int OW, int IH, int IW, int KH, int KW, int SH,
-                                    int SW, int DH, int DW, int PH, int PW, int src_n, int src_h, int src_w, int dst_n,
-                                    int dst_h, int dst_w, int res_n, int res_h, int res_w, int rows_per_item,
-                                    int vectors_per_item, int act, float alpha, float beta) {
-  const int n = get_global_id(2);
-  src += src_offset + n * src_n;
-  dst += dst_offset + n * dst_n;
-  residual += has_residual ? res_offset + n * res_n : 0;
-  const int vectors = (C + VEC - 1) / VEC;
-  const int oh_begin = get_global_id(0) * rows_per_item;
-  const int oh_end = min(oh_begin + rows_per_item, OH);
-  const int c_begin = get_global_id(1) * vectors_per_item * VEC;
-  const int c_end = min(c_begin + vectors_per_item * VEC, C);
-  const int block = max(BLOCK_FLOATS / (KH * KW) / VEC, 1) * VEC;
-  // No activation, ReLU and Clamp are bounds: they need no switch.
-  row_t row = {.src_h = DH * src_h, .src_w = src_w, .wei_tap = vectors * VEC, .dst_w = dst_w, .res_w = res_w};
-  row.KW = KW, row.DW = DW, row.SW = SW, row.PW = PW, row.IW = IW, row.OW = OW;
-  row.act = act, row.alpha = alpha, row.beta = beta;
-  row.low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);
-  row.high = act == ACT_CLAMP ? beta : INFINITY;
+                                    __global float* dst, ARGS) {
+  UNPACK_SCALARS
+  EACH_ITEM {
+    const int n = ITEM(2);
+    const __global float* image = src + src_offset + n * src_n;
+    __global float* to = dst + dst_offset + n * dst_n;
+    const __global float* from = has_residual ? residual + res_offset + n * res_n : 0;
+    const int vectors = (C + VEC - 1) / VEC;
+    const int oh_begin = ITEM(0) * rows_per_item;
+    const int oh_end = min(oh_begin + rows_per_item, OH);
+    const int c_begin = ITEM(1) * vectors_per_item * VEC;
+    const int c_end = min(c_begin + vectors_per_item * VEC, C);
+    const int block = max(BLOCK_FLOATS / (KH * KW) / VEC, 1) * VEC;
+    // No activation, ReLU and Clamp are bounds: they need no switch.
+    row_t row = {.src_h = DH * src_h, .src_w = src_w, .wei_tap = vectors * VEC, .dst_w = dst_w, .res_w = res_w};
+    row.KW = KW, row.DW = DW, row.SW = SW, row.PW = PW, row.IW = IW, row.OW = OW;
+    row.act = act, row.alpha = alpha, row.beta = beta;
+    row.low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);
+    row.high = act == ACT_CLAMP ? beta : INFINITY;
 
-  for (int c_block = c_begin; c_block < c_end; c_block += block) {
-    const int block_end = min(c_block + block, c_end);
-    for (int oh = oh_begin; oh < oh_end; ++oh) {
-      const int h0 = oh * SH - PH;
-      row.kh_begin = h0 < 0 ? (DH - 1 - h0) / DH : 0;
-      row.kh_end = clamp((IH - h0 + DH - 1) / DH, row.kh_begin, KH);
-      for (int c = c_block; c < block_end; c += VEC) {
-        compute_row(dst + oh * dst_h + c, src + h0 * src_h + c, wei + c, has_bias ? vec_load(bias + c) : (vec)0.0f,
-                    has_residual ? residual + oh * res_h + c : 0, &row, C - c);
+    for (int c_block = c_begin; c_block < c_end; c_block += block) {
+      const int block_end = min(c_block + block, c_end);
+      for (int oh = oh_begin; oh < oh_end; ++oh) {
+        const int h0 = oh * SH - PH;
+        row.kh_begin = h0 < 0 ? (DH - 1 - h0) / DH : 0;
+        row.kh_end = clamp((IH - h0 + DH - 1) / DH, row.kh_begin, KH);
+        for (int c = c_block; c < block_end; c += VEC) {
+          compute_row(to + oh * dst_h + c, image + h0 * src_h + c, wei + c, has_bias ? vec_load(bias + c) : (vec)0.0f,
+                      from ? from + oh * res_h + c : 0, &row, C - c);
+        }
       }
     }
   }

@@ -13,10 +13,15 @@
 
 #define TAKE(p) gather(p + WALK_AT(p) + i * p##_n, p##_n, left)
 
+#define SCALARS(I, F) \
+  WALK_SIZES(I)       \
+  WALK_PLACE(I, dst) WALK_PLACE(I, x) WALK_PLACE(I, il) WALK_PLACE(I, ih) WALK_PLACE(I, ol) WALK_PLACE(I, oh) F(steps)
+DEFINE_SCALARS
+
 __kernel void fake_quantize_wide_f32(__global float* dst, __global const float* x, __global const float* il,
                                      __global const float* ih, __global const float* ol, __global const float* oh,
-                                     WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(x), WALK_PLACE(il), WALK_PLACE(ih),
-                                     WALK_PLACE(ol), WALK_PLACE(oh), const float steps) {
+                                     ARGS) {
+  UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     const int left = count - i;

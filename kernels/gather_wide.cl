@@ -11,26 +11,30 @@
 #include "common/element.clh"
 #include "common/wide.clh"
 
+#define SCALARS(I, F) I(src_offset) I(index_offset) I(dst_offset) I(outer) I(axis) I(inner) I(picks) I(block) I(is_long)
+DEFINE_SCALARS
+
 WIDE_KERNEL void CAT(gather_wide_b, ELEM)(__global const T* restrict src, __global const int* restrict index,
-                                          __global T* restrict dst, const int src_offset, const int index_offset,
-                                          const int dst_offset, const int outer, const int axis, const int inner,
-                                          const int picks, const int block, const int is_long) {
-  const int row = (int)get_global_id(1);
-  const int batch = row / outer;
-  const int first = (int)get_global_id(0) * block;
-  const int last = min(picks, first + block);
-  for (int p = first; p < last; ++p) {
-    const int at = index_offset + batch * picks + p;
-    const long wanted = is_long ? ((__global const long*)index)[at] : (long)index[at];
-    const long place = wanted < 0 ? wanted + axis : wanted;
-    __global T* d = dst + (dst_offset + (row * picks + p) * inner);
-    if (place < 0 || place >= axis) {
-      for (int i = 0; i < inner; ++i) d[i] = 0;
-      continue;
+                                          __global T* restrict dst, ARGS) {
+  UNPACK_SCALARS
+  EACH_ITEM {
+    const int row = ITEM(1);
+    const int batch = row / outer;
+    const int first = ITEM(0) * block;
+    const int last = min(picks, first + block);
+    for (int p = first; p < last; ++p) {
+      const int at = index_offset + batch * picks + p;
+      const long wanted = is_long ? ((__global const long*)index)[at] : (long)index[at];
+      const long place = wanted < 0 ? wanted + axis : wanted;
+      __global T* d = dst + (dst_offset + (row * picks + p) * inner);
+      if (place < 0 || place >= axis) {
+        for (int i = 0; i < inner; ++i) d[i] = 0;
+        continue;
+      }
+      __global const T* s = src + (src_offset + (row * axis + (int)place) * inner);
+      int i = 0;
+      for (; i + 16 <= inner; i += 16) store16(load16(s + i), d + i);
+      for (; i < inner; ++i) d[i] = s[i];
     }
-    __global const T* s = src + (src_offset + (row * axis + (int)place) * inner);
-    int i = 0;
-    for (; i + 16 <= inner; i += 16) store16(load16(s + i), d + i);
-    for (; i < inner; ++i) d[i] = s[i];
   }
 }

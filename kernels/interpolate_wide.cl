@@ -31,39 +31,43 @@
 
 #define LOAD_ONE(p) (*(p))
 
+#define SCALARS(I, F)                                                                                            \
+  I(src_offset)                                                                                                  \
+  I(dst_offset) I(c) I(c_block) I(od) I(oh) I(ow) I(td) I(th) I(tw) I(src_n) I(src_d) I(src_h) I(src_w) I(src_c) \
+      I(dst_n) I(dst_d) I(dst_h) I(dst_w) I(dst_c)
+DEFINE_SCALARS
+
 WIDE_KERNEL void interpolate_wide_f32(__global const float* restrict src, __global float* restrict dst,
-                                      __global const int* restrict index, __global const float* restrict weight,
-                                      const int src_offset, const int dst_offset, const int c, const int c_block,
-                                      const int od, const int oh, const int ow, const int td, const int th,
-                                      const int tw, const int src_n, const int src_d, const int src_h, const int src_w,
-                                      const int src_c, const int dst_n, const int dst_d, const int dst_h,
-                                      const int dst_w, const int dst_c) {
-  const int c0 = (int)get_global_id(0) * c_block;
-  const int c1 = min(c, c0 + c_block);
-  const int y = (int)get_global_id(1);
-  const int z = (int)get_global_id(2) % od;
-  const int n = (int)get_global_id(2) / od;
-  const int at_d = z * td;
-  const int at_h = od * td + y * th;
-  __global const int *index_d = index + at_d, *index_h = index + at_h;
-  __global const float *weight_d = weight + at_d, *weight_h = weight + at_h;
-  __global const float* plane = src + (src_offset + n * src_n);
-  __global float* row = dst + (dst_offset + n * dst_n + z * dst_d + y * dst_h);
-  for (int x = 0; x < ow; ++x) {
-    const int at_w = od * td + oh * th + x * tw;
-    __global const int* index_w = index + at_w;
-    __global const float* weight_w = weight + at_w;
-    __global float* d = row + x * dst_w;
-    if (src_c != 1 || dst_c != 1) {
-      for (int ch = c0; ch < c1; ++ch) {
-        SUM_TAPS(float, LOAD_ONE)
-        d[ch * dst_c] = sum;
+                                      __global const int* restrict index, __global const float* restrict weight, ARGS) {
+  UNPACK_SCALARS
+  EACH_ITEM {
+    const int c0 = ITEM(0) * c_block;
+    const int c1 = min(c, c0 + c_block);
+    const int y = ITEM(1);
+    const int z = ITEM(2) % od;
+    const int n = ITEM(2) / od;
+    const int at_d = z * td;
+    const int at_h = od * td + y * th;
+    __global const int *index_d = index + at_d, *index_h = index + at_h;
+    __global const float *weight_d = weight + at_d, *weight_h = weight + at_h;
+    __global const float* plane = src + (src_offset + n * src_n);
+    __global float* row = dst + (dst_offset + n * dst_n + z * dst_d + y * dst_h);
+    for (int x = 0; x < ow; ++x) {
+      const int at_w = od * td + oh * th + x * tw;
+      __global const int* index_w = index + at_w;
+      __global const float* weight_w = weight + at_w;
+      __global float* d = row + x * dst_w;
+      if (src_c != 1 || dst_c != 1) {
+        for (int ch = c0; ch < c1; ++ch) {
+          SUM_TAPS(float, LOAD_ONE)
+          d[ch * dst_c] = sum;
+        }
+        continue;
       }
-      continue;
-    }
-    for (int ch = c0; ch < c1; ch += VEC) {
-      SUM_TAPS(vec, vec_load)
-      vec_store_lanes(sum, d + ch, c1 - ch);
+      for (int ch = c0; ch < c1; ch += VEC) {
+        SUM_TAPS(vec, vec_load)
+        vec_store_lanes(sum, d + ch, c1 - ch);
+      }
     }
   }
 }

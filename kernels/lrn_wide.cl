@@ -11,10 +11,13 @@
 // Numerics: f32; powers through sqrt (beta 0.75) or exp and log; NaN stays NaN. Source: own.
 #include "common/axis.clh"
 
-#define PARAMS                                                                                              \
-  __global float *dst, __global const float *src, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src), AXIS_SIZES, \
-      AXIS_STRIDES(src), AXIS_STRIDES(dst), const int r0, const int r1, const int r2, const float alpha,    \
-      const float beta, const float bias
+#define SCALARS(I, F)                                                                                             \
+  WALK_SIZES(I)                                                                                                   \
+  WALK_PLACE(I, dst) WALK_PLACE(I, src) AXIS_SIZES(I) AXIS_STRIDES(I, src) AXIS_STRIDES(I, dst) I(r0) I(r1) I(r2) \
+      F(alpha) F(beta) F(bias)
+DEFINE_SCALARS
+
+#define PARAMS __global float *dst, __global const float *src, ARGS
 
 static inline vec normalized(const vec x, const vec sum, const float alpha, const float beta, const float bias) {
   const vec base = bias + alpha * sum;
@@ -45,6 +48,7 @@ static inline vec shifted(__global const float* row, const int j, const int m) {
 }
 
 __kernel void lrn_wide_rows_f32(PARAMS) {
+  UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
     __global const float* from = src + WALK_AT(src) + i * src_n;
@@ -69,6 +73,7 @@ __kernel void lrn_wide_rows_f32(PARAMS) {
 #else
 
 __kernel void lrn_wide_cols_f32(PARAMS) {
+  UNPACK_SCALARS
   OPAQUE(from_step, src_n)
   OPAQUE(to_step, dst_n)
   WALK_BEGIN

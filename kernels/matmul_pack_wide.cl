@@ -18,30 +18,35 @@
 #define TILE_N 2
 #endif
 
-WIDE_KERNEL void matmul_pack_wide_f32(__global const float* restrict src, __global float* restrict dst, int src_offset,
-                                      int dst_offset, int K, int N, int src_k, int src_n, int src_batch, int dst_batch,
-                                      int rows_per_item) {
-  src += src_offset + get_global_id(2) * src_batch;
-  dst += dst_offset + get_global_id(2) * dst_batch;
-  const int vectors = (N + VEC - 1) / VEC;
-  const int k_begin = get_global_id(1) * rows_per_item;
-  const int k_end = min(k_begin + rows_per_item, K);
-  const int v_end = min((int)get_global_id(0) * TILE_N + TILE_N, vectors);
-  for (int v = get_global_id(0) * TILE_N; v < v_end;) {
-    const int nv = tile_vectors(TILE_N, vectors - v);
-    const int width = nv * VEC;
-    __global float* block = dst + v * VEC * K;
-    if (src_n == 1) {
-      for (int k = k_begin; k < k_end; ++k) {
-        for (int n = 0; n < width; n += VEC) vec_store(vec_load(src + k * src_k + v * VEC + n), block + k * width + n);
+#define SCALARS(I, F) I(src_offset) I(dst_offset) I(K) I(N) I(src_k) I(src_n) I(src_batch) I(dst_batch) I(rows_per_item)
+DEFINE_SCALARS
+
+WIDE_KERNEL void matmul_pack_wide_f32(__global const float* restrict src, __global float* restrict dst, ARGS) {
+  UNPACK_SCALARS
+  EACH_ITEM {
+    const __global float* from = src + src_offset + ITEM(2) * src_batch;
+    __global float* to = dst + dst_offset + ITEM(2) * dst_batch;
+    const int vectors = (N + VEC - 1) / VEC;
+    const int k_begin = ITEM(1) * rows_per_item;
+    const int k_end = min(k_begin + rows_per_item, K);
+    const int v_end = min(ITEM(0) * TILE_N + TILE_N, vectors);
+    for (int v = ITEM(0) * TILE_N; v < v_end;) {
+      const int nv = tile_vectors(TILE_N, vectors - v);
+      const int width = nv * VEC;
+      __global float* block = to + v * VEC * K;
+      if (src_n == 1) {
+        for (int k = k_begin; k < k_end; ++k) {
+          for (int n = 0; n < width; n += VEC)
+            vec_store(vec_load(from + k * src_k + v * VEC + n), block + k * width + n);
+        }
+      } else {
+        const int count = min(width, N - v * VEC);
+        for (int n = 0; n < count; ++n) {
+          const __global float* column = from + (v * VEC + n) * src_n;
+          for (int k = k_begin; k < k_end; ++k) block[k * width + n] = column[k * src_k];
+        }
       }
-    } else {
-      const int count = min(width, N - v * VEC);
-      for (int n = 0; n < count; ++n) {
-        const __global float* column = src + (v * VEC + n) * src_n;
-        for (int k = k_begin; k < k_end; ++k) block[k * width + n] = column[k * src_k];
-      }
+      v += nv;
     }
-    v += nv;
   }
 }

@@ -12,10 +12,13 @@
 // Source: own.
 #include "common/axis.clh"
 
-#define PARAMS                                                                                                  \
-  __global float *dst, __global const float *src, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src), AXIS_SIZES,     \
-      AXIS_STRIDES(src), AXIS_STRIDES(dst), const float mean_factor, const float square_factor, const int rule, \
-      const float eps
+#define SCALARS(I, F)                                                                                          \
+  WALK_SIZES(I)                                                                                                \
+  WALK_PLACE(I, dst) WALK_PLACE(I, src) AXIS_SIZES(I) AXIS_STRIDES(I, src) AXIS_STRIDES(I, dst) F(mean_factor) \
+      F(square_factor) I(rule) F(eps)
+DEFINE_SCALARS
+
+#define PARAMS __global float *dst, __global const float *src, ARGS
 
 static inline vec scale_of(const vec s, const int rule, const float eps) {
   switch (rule) {
@@ -31,6 +34,7 @@ static inline vec scale_of(const vec s, const int rule, const float eps) {
 
 #if FORM == 0
 __kernel void norm_wide_rows_f32(PARAMS) {
+  UNPACK_SCALARS
   OPAQUE(from_step, src_m2)
   OPAQUE(to_step, dst_m2)
   OPAQUE(scale_rule, rule)
@@ -74,6 +78,7 @@ __kernel void norm_wide_rows_f32(PARAMS) {
 #define COLUMN(j) gather(SRC_ROW + (j)*src_m2, from_step, left)
 
 __kernel void norm_wide_cols_f32(PARAMS) {
+  UNPACK_SCALARS
   OPAQUE(from_step, src_n)
   OPAQUE(to_step, dst_n)
   OPAQUE(scale_rule, rule)

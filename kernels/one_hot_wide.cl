@@ -9,19 +9,23 @@
 #include "common/element.clh"
 #include "common/wide.clh"
 
+#define SCALARS(I, F) \
+  I(index_offset) I(on_offset) I(off_offset) I(dst_offset) I(depth) I(inner) I(is_long) I(is_normalizing)
+DEFINE_SCALARS
+
 WIDE_KERNEL void CAT(one_hot_wide_b, ELEM)(__global const int* restrict index, __global const T* restrict on,
-                                           __global const T* restrict off, __global T* restrict dst,
-                                           const int index_offset, const int on_offset, const int off_offset,
-                                           const int dst_offset, const int depth, const int inner, const int is_long,
-                                           const int is_normalizing) {
-  const int outer = (int)get_global_id(0);
-  const T on_value = on[on_offset];
-  const T off_value = off[off_offset];
-  __global T* d = dst + (dst_offset + outer * depth * inner);
-  for (int i = 0; i < inner; ++i) {
-    const int at = index_offset + outer * inner + i;
-    const long given = is_long ? ((__global const long*)index)[at] : (long)index[at];
-    const long wanted = given < 0 && is_normalizing ? given + depth : given;
-    for (int k = 0; k < depth; ++k) d[k * inner + i] = k == wanted ? on_value : off_value;
+                                           __global const T* restrict off, __global T* restrict dst, ARGS) {
+  UNPACK_SCALARS
+  EACH_ITEM {
+    const int outer = ITEM(0);
+    const T on_value = on[on_offset];
+    const T off_value = off[off_offset];
+    __global T* d = dst + (dst_offset + outer * depth * inner);
+    for (int i = 0; i < inner; ++i) {
+      const int at = index_offset + outer * inner + i;
+      const long given = is_long ? ((__global const long*)index)[at] : (long)index[at];
+      const long wanted = given < 0 && is_normalizing ? given + depth : given;
+      for (int k = 0; k < depth; ++k) d[k * inner + i] = k == wanted ? on_value : off_value;
+    }
   }
 }

@@ -20,20 +20,21 @@
 #define FORM 0
 #endif
 
-#define PARAMS(T)                                                                                             \
-  __global const float *restrict src, __global T *restrict dst, __global const int *restrict table,           \
-      const int src_offset, const int dst_offset, const int c, const int c_block, const int od, const int oh, \
-      const int ow, const int dilation_d, const int dilation_h, const int dilation_w, const int src_n,        \
-      const int src_d, const int src_h, const int src_w, const int dst_n, const int dst_d, const int dst_h,   \
-      const int dst_w
+#define SCALARS(I, F)                                                                                                  \
+  I(src_offset)                                                                                                        \
+  I(dst_offset) I(c) I(c_block) I(od) I(oh) I(ow) I(dilation_d) I(dilation_h) I(dilation_w) I(src_n) I(src_d) I(src_h) \
+      I(src_w) I(dst_n) I(dst_d) I(dst_h) I(dst_w) I(step_n) I(step_c) I(step_d) I(step_h) I(step_w)
+DEFINE_SCALARS
+
+#define PARAMS(T) __global const float *restrict src, __global T *restrict dst, __global const int *restrict table, ARGS
 
 // Declares the work-item's output row, its channels [c0, c1) and its windows along D and H.
 #define ROW(T)                                                                                              \
-  const int c0 = (int)get_global_id(0) * c_block;                                                           \
+  const int c0 = ITEM(0) * c_block;                                                                         \
   const int c1 = min(c, c0 + c_block);                                                                      \
-  const int y = (int)get_global_id(1);                                                                      \
-  const int z = (int)get_global_id(2) % od;                                                                 \
-  const int n = (int)get_global_id(2) / od;                                                                 \
+  const int y = ITEM(1);                                                                                    \
+  const int z = ITEM(2) % od;                                                                               \
+  const int n = ITEM(2) / od;                                                                               \
   __global const int* window_d = table + 3 * z;                                                             \
   __global const int* window_h = table + 3 * (od + y);                                                      \
   const int count_d = window_d[1];                                                                          \
@@ -50,23 +51,26 @@
 #if FORM == 0
 
 WIDE_KERNEL void pool_wide_max_f32(PARAMS(float)) {
-  ROW(float)
-  for (int x = 0; x < ow; ++x) {
-    WINDOW
-    const bool is_empty = count_d == 0 || count_h == 0 || count_w == 0;
-    for (int ch = c0; ch < c1; ch += VEC) {
-      vec best = is_empty ? (vec)(-FLT_MAX) : vec_load(corner + ch);
-      for (int i = 0; i < count_d; ++i) {
-        for (int j = 0; j < count_h; ++j) {
-          __global const float* s = corner + (i * dilation_d * src_d + j * dilation_h * src_h + ch);
-          for (int k = 0; k < count_w; ++k) {
-            const vec value = vec_load(s + k * dilation_w * src_w);
-            // Not fmax: it would lose NaN.
-            best = vec_select((value > best) | (value != value), value, best);
+  UNPACK_SCALARS
+  EACH_ITEM {
+    ROW(float)
+    for (int x = 0; x < ow; ++x) {
+      WINDOW
+      const bool is_empty = count_d == 0 || count_h == 0 || count_w == 0;
+      for (int ch = c0; ch < c1; ch += VEC) {
+        vec best = is_empty ? (vec)(-FLT_MAX) : vec_load(corner + ch);
+        for (int i = 0; i < count_d; ++i) {
+          for (int j = 0; j < count_h; ++j) {
+            __global const float* s = corner + (i * dilation_d * src_d + j * dilation_h * src_h + ch);
+            for (int k = 0; k < count_w; ++k) {
+              const vec value = vec_load(s + k * dilation_w * src_w);
+              // Not fmax: it would lose NaN.
+              best = vec_select((value > best) | (value != value), value, best);
+            }
           }
         }
+        vec_store_lanes(best, row + x * dst_w + ch, c1 - ch);
       }
-      vec_store_lanes(best, row + x * dst_w + ch, c1 - ch);
     }
   }
 }
@@ -74,53 +78,58 @@ WIDE_KERNEL void pool_wide_max_f32(PARAMS(float)) {
 #elif FORM == 1
 
 WIDE_KERNEL void pool_wide_avg_f32(PARAMS(float)) {
-  ROW(float)
-  for (int x = 0; x < ow; ++x) {
-    WINDOW
-    const float divisor = (float)window_d[2] * (float)window_h[2] * (float)window_w[2];
-    for (int ch = c0; ch < c1; ch += VEC) {
-      vec sum = (vec)(0.0f);
-      for (int i = 0; i < count_d; ++i) {
-        for (int j = 0; j < count_h; ++j) {
-          __global const float* s = corner + (i * dilation_d * src_d + j * dilation_h * src_h + ch);
-          vec line = (vec)(0.0f);
-          for (int k = 0; k < count_w; ++k) line += vec_load(s + k * dilation_w * src_w);
-          sum += line;
+  UNPACK_SCALARS
+  EACH_ITEM {
+    ROW(float)
+    for (int x = 0; x < ow; ++x) {
+      WINDOW
+      const float divisor = (float)window_d[2] * (float)window_h[2] * (float)window_w[2];
+      for (int ch = c0; ch < c1; ch += VEC) {
+        vec sum = (vec)(0.0f);
+        for (int i = 0; i < count_d; ++i) {
+          for (int j = 0; j < count_h; ++j) {
+            __global const float* s = corner + (i * dilation_d * src_d + j * dilation_h * src_h + ch);
+            vec line = (vec)(0.0f);
+            for (int k = 0; k < count_w; ++k) line += vec_load(s + k * dilation_w * src_w);
+            sum += line;
+          }
         }
+        const vec mean = sum / divisor;
+        vec_store_lanes(mean, row + x * dst_w + ch, c1 - ch);
       }
-      const vec mean = sum / divisor;
-      vec_store_lanes(mean, row + x * dst_w + ch, c1 - ch);
     }
   }
 }
 
 #else
 
-#define INDEX_KERNEL(NAME, T)                                                                              \
-  WIDE_KERNEL void NAME(PARAMS(T), const int step_n, const int step_c, const int step_d, const int step_h, \
-                        const int step_w) {                                                                \
-    ROW(T)                                                                                                 \
-    for (int x = 0; x < ow; ++x) {                                                                         \
-      WINDOW                                                                                               \
-      const int origin = n * step_n + window_d[0] * step_d + window_h[0] * step_h + window_w[0] * step_w;  \
-      for (int ch = c0; ch < c1; ++ch) {                                                                   \
-        float best = 0.0f;                                                                                 \
-        int place = -1;                                                                                    \
-        for (int i = 0; i < count_d; ++i) {                                                                \
-          for (int j = 0; j < count_h; ++j) {                                                              \
-            for (int k = 0; k < count_w; ++k) {                                                            \
-              const int di = i * dilation_d, dj = j * dilation_h, dk = k * dilation_w;                     \
-              const float value = corner[di * src_d + dj * src_h + dk * src_w + ch];                       \
-              if (place < 0 || value > best || (value != value && best == best)) {                         \
-                best = value;                                                                              \
-                place = origin + ch * step_c + di * step_d + dj * step_h + dk * step_w;                    \
-              }                                                                                            \
-            }                                                                                              \
-          }                                                                                                \
-        }                                                                                                  \
-        row[x * dst_w + ch] = (T)max(place, 0);                                                            \
-      }                                                                                                    \
-    }                                                                                                      \
+#define INDEX_KERNEL(NAME, T)                                                                               \
+  WIDE_KERNEL void NAME(PARAMS(T)) {                                                                        \
+    UNPACK_SCALARS                                                                                          \
+    EACH_ITEM {                                                                                             \
+      ROW(T)                                                                                                \
+      for (int x = 0; x < ow; ++x) {                                                                        \
+        WINDOW                                                                                              \
+        const int origin = n * step_n + window_d[0] * step_d + window_h[0] * step_h + window_w[0] * step_w; \
+        for (int ch = c0; ch < c1; ++ch) {                                                                  \
+          float best = 0.0f;                                                                                \
+          int place = -1;                                                                                   \
+          for (int i = 0; i < count_d; ++i) {                                                               \
+            for (int j = 0; j < count_h; ++j) {                                                             \
+              for (int k = 0; k < count_w; ++k) {                                                           \
+                const int di = i * dilation_d, dj = j * dilation_h, dk = k * dilation_w;                    \
+                const float value = corner[di * src_d + dj * src_h + dk * src_w + ch];                      \
+                if (place < 0 || value > best || (value != value && best == best)) {                        \
+                  best = value;                                                                             \
+                  place = origin + ch * step_c + di * step_d + dj * step_h + dk * step_w;                   \
+                }                                                                                           \
+              }                                                                                             \
+            }                                                                                               \
+          }                                                                                                 \
+          row[x * dst_w + ch] = (T)max(place, 0);                                                           \
+        }                                                                                                   \
+      }                                                                                                     \
+    }                                                                                                       \
   }
 
 INDEX_KERNEL(pool_wide_index_i32, int)

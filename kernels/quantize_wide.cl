@@ -22,8 +22,11 @@ typedef bytes unaligned_bytes __attribute__((aligned(1)));
 // What moves a number of [0, 2^22] to the nearest whole one, halves to even, into the lowest bits of a float.
 #define TO_WHOLE 12582912.0f
 
-__kernel void quantize_wide_u8(__global uchar* dst, __global const float* x, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(x),
-                               const float in_low, const float in_high, const float steps) {
+#define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, x) F(in_low) F(in_high) F(steps)
+DEFINE_SCALARS
+
+__kernel void quantize_wide_u8(__global uchar* dst, __global const float* x, ARGS) {
+  UNPACK_SCALARS
   const float range = in_high - in_low;
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {

@@ -34,8 +34,11 @@ static inline long step(const long sum, const long v, const int code) {
   }
 }
 
-__kernel void ENTRY(reduce_int)(__global elem* dst, __global const elem* src, WALK_SIZES, WALK_PLACE(dst),
-                                WALK_PLACE(src), AXIS_SIZES, AXIS_STRIDES(src), const int code) {
+#define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) AXIS_SIZES(I) AXIS_STRIDES(I, src) I(code)
+DEFINE_SCALARS
+
+__kernel void ENTRY(reduce_int)(__global elem* dst, __global const elem* src, ARGS) {
+  UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
     __global const elem* from = src + WALK_AT(src) + i * src_n;

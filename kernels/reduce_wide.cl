@@ -55,9 +55,11 @@ OUTLINED float join_lanes(vec v, const int code) {
   return v.s0;
 }
 
-#define PARAMS                                                                                              \
-  __global float *dst, __global const float *src, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src), AXIS_SIZES, \
-      AXIS_STRIDES(src), const int code, const float scale
+#define SCALARS(I, F) \
+  WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) AXIS_SIZES(I) AXIS_STRIDES(I, src) I(code) F(scale)
+DEFINE_SCALARS
+
+#define PARAMS __global float *dst, __global const float *src, ARGS
 
 #if FORM == 0
 // The code is looked at once for a row of the axis: four vectors at a time.
@@ -72,6 +74,7 @@ OUTLINED float join_lanes(vec v, const int code) {
     break;
 
 __kernel void reduce_wide_rows_f32(PARAMS) {
+  UNPACK_SCALARS
   const float first = first_value(code);
   OPAQUE(op, code)
   OPAQUE(stride, src_m2)
@@ -111,9 +114,13 @@ __kernel void reduce_wide_rows_f32(PARAMS) {
     break;
 
 __kernel void reduce_wide_cols_f32(PARAMS) {
+  UNPACK_SCALARS
   const float first = first_value(code);
   OPAQUE(op, code)
-  OPAQUE(stride, src_n) OPAQUE(to_step, dst_n) WALK_BEGIN for (int i = 0; i < count; i += VEC) {
+  OPAQUE(stride, src_n)
+  OPAQUE(to_step, dst_n)
+  WALK_BEGIN
+  for (int i = 0; i < count; i += VEC) {
     const int left = count - i;
     __global const float* from = src + WALK_AT(src) + i * src_n;
     vec a = (vec)first, b = a, c = a, d = a;

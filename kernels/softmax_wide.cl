@@ -11,9 +11,10 @@
 #include "common/axis.clh"
 #include "common/wide.clh"
 
-#define PARAMS                                                                                               \
-  __global float *dst, __global const float *src, WALK_SIZES, WALK_PLACE(dst), WALK_PLACE(src), const int m, \
-      const int src_m, const int dst_m, const int is_log
+#define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) I(m) I(src_m) I(dst_m) I(is_log)
+DEFINE_SCALARS
+
+#define PARAMS __global float *dst, __global const float *src, ARGS
 
 #if FORM == 0
 OUTLINED void softmax_row(__global const float* from, __global float* to, const int m, const int src_m, const int dst_m,
@@ -44,6 +45,7 @@ OUTLINED void softmax_row(__global const float* from, __global float* to, const 
 }
 
 __kernel void softmax_wide_rows_f32(PARAMS) {
+  UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
     softmax_row(src + WALK_AT(src) + i * src_n, dst + WALK_AT(dst) + i * dst_n, m, src_m, dst_m, is_log);
@@ -77,6 +79,7 @@ OUTLINED void softmax_columns(__global const float* from, __global float* to, co
 }
 
 __kernel void softmax_wide_cols_f32(PARAMS) {
+  UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {
     softmax_columns(src + WALK_AT(src) + i * src_n, dst + WALK_AT(dst) + i * dst_n, m, src_m, dst_m, src_n, dst_n,

@@ -27,9 +27,12 @@ static inline long unary(const long v, const int code, const long low, const lon
   }
 }
 
-__kernel void ENTRY(unary_int)(__global elem* dst, __global const elem* src, WALK_SIZES, WALK_PLACE(dst),
-                               WALK_PLACE(src), const int code, const int low_high, const int low_low,
-                               const int high_high, const int high_low) {
+#define SCALARS(I, F) \
+  WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) I(code) I(low_high) I(low_low) I(high_high) I(high_low)
+DEFINE_SCALARS
+
+__kernel void ENTRY(unary_int)(__global elem* dst, __global const elem* src, ARGS) {
+  UNPACK_SCALARS
   const long low = long_of(low_high, low_low);
   const long high = long_of(high_high, high_low);
   WALK_BEGIN

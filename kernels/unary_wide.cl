@@ -83,8 +83,11 @@ static inline vec unary(const vec v, const int code, const float alpha, const fl
     }                                    \
     break;
 
-__kernel void unary_wide_f32(__global float* dst, __global const float* src, WALK_SIZES, WALK_PLACE(dst),
-                             WALK_PLACE(src), const int code, const float alpha, const float beta) {
+#define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) I(code) F(alpha) F(beta)
+DEFINE_SCALARS
+
+__kernel void unary_wide_f32(__global float* dst, __global const float* src, ARGS) {
+  UNPACK_SCALARS
   WALK_BEGIN
   __global const float* from = src + WALK_AT(src);
   __global float* to = dst + WALK_AT(dst);

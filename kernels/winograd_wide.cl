@@ -211,14 +211,17 @@ OUTLINED void store_tile(__global float* dst, const __global float* sums, int pr
   }
 }
 
+#define SCALARS(I, F)                                                                                                \
+  I(has_bias)                                                                                                        \
+  I(has_residual) I(src_offset) I(dst_offset) I(res_offset) I(IC) I(OC) I(OH) I(OW) I(IH) I(IW) I(PH) I(PW) I(src_n) \
+      I(src_h) I(src_w) I(dst_n) I(dst_h) I(dst_w) I(res_n) I(res_h) I(res_w) I(tiles_h) I(tiles_w) I(tiles)         \
+          I(tiles_per_item) I(block) I(vectors_per_item) I(chunk) I(scratch_item) I(act) F(alpha) F(beta)
+DEFINE_SCALARS
+
 WIDE_KERNEL void winograd_wide_f32(__global const float* restrict src, __global const float* restrict wei,
                                    __global const float* restrict bias, __global const float* residual,
-                                   __global float* dst, __global float* restrict scratch, int has_bias,
-                                   int has_residual, int src_offset, int dst_offset, int res_offset, int IC, int OC,
-                                   int OH, int OW, int IH, int IW, int PH, int PW, int src_n, int src_h, int src_w,
-                                   int dst_n, int dst_h, int dst_w, int res_n, int res_h, int res_w, int tiles_h,
-                                   int tiles_w, int tiles, int tiles_per_item, int block, int vectors_per_item,
-                                   int chunk, int scratch_item, int act, float alpha, float beta) {
+                                   __global float* dst, __global float* restrict scratch, ARGS) {
+  UNPACK_SCALARS
   shape_t s = {IC,    OH,    OW,    IH,    IW,    PH,      PW,      src_n, src_h, src_w, dst_n,
                dst_h, dst_w, res_n, res_h, res_w, tiles_h, tiles_w, act,   alpha, beta};
   s.low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);
@@ -226,48 +229,50 @@ WIDE_KERNEL void winograd_wide_f32(__global const float* restrict src, __global 
   const int depth = (IC + VEC - 1) / VEC * VEC;
   const int source_product = block * depth;
   const int sums_product = block * chunk * VEC;
-  __global float* source = scratch + (get_global_id(1) * get_global_size(0) + get_global_id(0)) * scratch_item;
-  __global float* sums = source + PRODUCTS * source_product;
-  const int item_begin = get_global_id(0) * tiles_per_item;
-  const int item_end = min(item_begin + tiles_per_item, tiles);
-  const int vectors = (OC + VEC - 1) / VEC;
-  const int vector_begin = get_global_id(1) * vectors_per_item;
-  const int vector_end = min(vector_begin + vectors_per_item, vectors);
   src += src_offset;
   dst += dst_offset;
   residual += has_residual ? res_offset : 0;
+  const int vectors = (OC + VEC - 1) / VEC;
+  EACH_ITEM {
+    __global float* source = scratch + item.number * scratch_item;
+    __global float* sums = source + PRODUCTS * source_product;
+    const int item_begin = ITEM(0) * tiles_per_item;
+    const int item_end = min(item_begin + tiles_per_item, tiles);
+    const int vector_begin = ITEM(1) * vectors_per_item;
+    const int vector_end = min(vector_begin + vectors_per_item, vectors);
 
-  for (int begin = item_begin; begin < item_end; begin += block) {
-    const int count = min(block, item_end - begin);
-    const int rows = (count + TILE_M - 1) / TILE_M * TILE_M;
-    for (int t = 0; t < rows; ++t) {
-      // Rows that are not stored repeat the last tile.
-      transform_tile(source + (t / TILE_M * depth * TILE_M) + t % TILE_M * VEC, source_product, src,
-                     tile_at(begin + min(t, count - 1), &s), &s);
-    }
-    for (int v0 = vector_begin; v0 < vector_end; v0 += chunk) {
-      const int v1 = min(v0 + chunk, vector_end);
-      for (int i = 0; i < PRODUCTS; ++i) {
-        for (int v = v0, nv; v < v1; v += nv) {
-          nv = tile_vectors(TILE_N, vectors - v);
-          const __global float* block_wei = wei + (v * PRODUCTS + i * nv) * IC * VEC;
-          // The weights that come next: of the next range of channels, of the next product.
-          const int next = v + nv < v1 ? v + nv : v0;
-          const int next_nv = tile_vectors(TILE_N, vectors - next);
-          const __global float* ahead = wei + (next * PRODUCTS + (i + (next == v0)) * next_nv) * IC * VEC;
-          for (int t = 0; t < rows; t += TILE_M) {
-            const int part = min(t / TILE_M, TILE_N - 1);
-            sum_tile(sums + i * sums_product + (t * chunk + v - v0) * VEC, chunk * VEC,
-                     source + i * source_product + t * depth, block_wei, ahead + part * IC * VEC, IC, nv);
+    for (int begin = item_begin; begin < item_end; begin += block) {
+      const int count = min(block, item_end - begin);
+      const int rows = (count + TILE_M - 1) / TILE_M * TILE_M;
+      for (int t = 0; t < rows; ++t) {
+        // Rows that are not stored repeat the last tile.
+        transform_tile(source + (t / TILE_M * depth * TILE_M) + t % TILE_M * VEC, source_product, src,
+                       tile_at(begin + min(t, count - 1), &s), &s);
+      }
+      for (int v0 = vector_begin; v0 < vector_end; v0 += chunk) {
+        const int v1 = min(v0 + chunk, vector_end);
+        for (int i = 0; i < PRODUCTS; ++i) {
+          for (int v = v0, nv; v < v1; v += nv) {
+            nv = tile_vectors(TILE_N, vectors - v);
+            const __global float* block_wei = wei + (v * PRODUCTS + i * nv) * IC * VEC;
+            // The weights that come next: of the next range of channels, of the next product.
+            const int next = v + nv < v1 ? v + nv : v0;
+            const int next_nv = tile_vectors(TILE_N, vectors - next);
+            const __global float* ahead = wei + (next * PRODUCTS + (i + (next == v0)) * next_nv) * IC * VEC;
+            for (int t = 0; t < rows; t += TILE_M) {
+              const int part = min(t / TILE_M, TILE_N - 1);
+              sum_tile(sums + i * sums_product + (t * chunk + v - v0) * VEC, chunk * VEC,
+                       source + i * source_product + t * depth, block_wei, ahead + part * IC * VEC, IC, nv);
+            }
           }
         }
-      }
-      for (int t = 0; t < count; ++t) {
-        const tile_t tile = tile_at(begin + t, &s);
-        for (int v = v0; v < v1; ++v) {
-          const int c = v * VEC;
-          store_tile(dst + c, sums + (t * chunk + v - v0) * VEC, sums_product,
-                     has_bias ? vec_load(bias + c) : (vec)0.0f, has_residual ? residual + c : 0, tile, OC - c, &s);
+        for (int t = 0; t < count; ++t) {
+          const tile_t tile = tile_at(begin + t, &s);
+          for (int v = v0; v < v1; ++v) {
+            const int c = v * VEC;
+            store_tile(dst + c, sums + (t * chunk + v - v0) * VEC, sums_product,
+                       has_bias ? vec_load(bias + c) : (vec)0.0f, has_residual ? residual + c : 0, tile, OC - c, &s);
+          }
         }
       }
     }

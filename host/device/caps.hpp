@@ -26,6 +26,8 @@ struct KernelInstance {
   // Kernels with equal file and macros come from one program.
   std::string program_key() const { return file + "|" + macros; }
   std::string key() const { return program_key() + "|" + entry; }
+  // Of the wide family, whose kernels end with ARGS of kernels/common/items.clh: all scalars as one struct, and a share.
+  bool is_wide() const { return file.ends_with("_wide.cl") || file.ends_with("_int.cl"); }
   friend auto operator<=>(const KernelInstance&, const KernelInstance&) = default;
 };
 

@@ -11,6 +11,9 @@
 namespace headrace {
 namespace {
 
+// What a step along each dimension adds to the index of a maximum; last, and 0 where no index is wanted.
+constexpr std::size_t kIndexStepArgs = 5;
+
 constexpr std::size_t kSpatialDims = 3;    // the kernel's D, H, W; missing ones have size 1
 constexpr std::int64_t kItemsWanted = 16;  // work-items below which channels are shared out too
 constexpr int kVectorWidths[] = {16, 8, 4};
@@ -90,6 +93,7 @@ KernelLaunch make_launch(const PoolSpec& spec, const TensorDesc& input, const Te
   add_ints(launch, spatial_values(rank, 1, [&](std::size_t i) { return spec.axes[i].dilation; }));
   add_strides(launch, input);
   add_strides(launch, output);
+  launch.args.insert(launch.args.end(), kIndexStepArgs, std::int32_t{0});
   launch.global = {static_cast<std::size_t>((channels + block - 1) / block), static_cast<std::size_t>(out[1]),
                    static_cast<std::size_t>(output.shape[0] * out[0])};
   return launch;
@@ -105,7 +109,7 @@ KernelLaunch make_index_launch(KernelLaunch launch, const PoolSpec& spec, const 
   launch.instance = index_instance(output.type, width);
   launch.args[kOutputArg] = Operand::output(1);
   launch.args[kOutputOffsetArg] = static_cast<std::int32_t>(output.offset);
-  launch.args.resize(launch.args.size() - kOutputStrideArgs);
+  launch.args.resize(launch.args.size() - kOutputStrideArgs - kIndexStepArgs);
   add_strides(launch, output);
   std::vector<std::int64_t> steps = row_major_strides(input.shape);
   std::fill(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(spec.index_axis), 0);

@@ -43,9 +43,10 @@ std::size_t kernel_work_group_limit(const LoadedPlan& loaded, std::size_t step) 
   check_cl(code, loaded.where(step) + ": kernel " + launch.instance.key());
   cl_uint args = 0;
   check_cl(clGetKernelInfo(kernel.get(), CL_KERNEL_NUM_ARGS, sizeof(args), &args, nullptr), loaded.where(step));
-  if (args != launch.args.size()) {
+  const std::size_t given = launch.instance.is_wide() ? count_pointers(launch) + 2 : launch.args.size();
+  if (args != given) {
     fail(ErrorCode::kInternal, loaded.where(step) + ": the kernel has " + std::to_string(args) +
-                                   " arguments, the plan gives " + std::to_string(launch.args.size()));
+                                   " arguments, the plan gives " + std::to_string(given));
   }
   std::size_t limit = 0;
   check_cl(clGetKernelWorkGroupInfo(kernel.get(), loaded.context->device(), CL_KERNEL_WORK_GROUP_SIZE, sizeof(limit),
@@ -133,6 +134,28 @@ class OpenClExecutable final : public Executable {
 };
 
 }  // namespace
+
+std::size_t count_pointers(const Launch& launch) {
+  const auto is_scalar = [](const LaunchArg& arg) {
+    return std::holds_alternative<std::int32_t>(arg) || std::holds_alternative<float>(arg);
+  };
+  const auto first = std::find_if(launch.args.begin(), launch.args.end(), is_scalar);
+  return static_cast<std::size_t>(first - launch.args.begin());
+}
+
+std::vector<std::byte> pack_scalars(const Launch& launch) {
+  static_assert(sizeof(std::int32_t) == sizeof(float));
+  std::vector<std::byte> bytes;
+  for (std::size_t arg = count_pointers(launch); arg < launch.args.size(); ++arg) {
+    const auto* integer = std::get_if<std::int32_t>(&launch.args[arg]);
+    const auto* real = std::get_if<float>(&launch.args[arg]);
+    HEADRACE_ASSERT(integer != nullptr || real != nullptr, "a pointer behind the scalars of a launch");
+    const auto* value =
+        integer != nullptr ? reinterpret_cast<const std::byte*>(integer) : reinterpret_cast<const std::byte*>(real);
+    bytes.insert(bytes.end(), value, value + sizeof(float));
+  }
+  return bytes;
+}
 
 std::string LoadedPlan::where(std::size_t step) const {
   const PlanStep& plan_step = plan->steps[step];

@@ -28,6 +28,11 @@ struct LoadedPlan {
   std::string where(std::size_t step) const;
 };
 
+// The arguments of a launch that stand before its first int or float.
+std::size_t count_pointers(const Launch& launch);
+// The ints and floats of a launch of the wide family, as the kernel's struct has them. They stand behind all pointers.
+std::vector<std::byte> pack_scalars(const Launch& launch);
+
 // Builds or loads the programs, uploads the constants and checks every launch against the device's limits.
 // Throws kBuild, kDevice, kOutOfMemory or kUnsupported naming the layer.
 std::shared_ptr<const LoadedPlan> load_plan(std::shared_ptr<const OpenClContext> context,

@@ -6,6 +6,7 @@
 
 #include "device/opencl/cl_error.hpp"
 #include "device/opencl/session_buffers.hpp"
+#include "device/opencl/step_workers.hpp"
 
 namespace headrace {
 namespace {
@@ -39,7 +40,10 @@ double interval_us(cl_event event, cl_profiling_info from, cl_profiling_info to)
 class OpenClSession final : public Session {
  public:
   explicit OpenClSession(std::shared_ptr<const LoadedPlan> loaded)
-      : loaded_(std::move(loaded)), queue_(make_queue()), buffers_(loaded_, queue_.get()) {
+      : loaded_(std::move(loaded)),
+        queue_(make_queue()),
+        buffers_(loaded_, queue_.get()),
+        workers_(loaded_, queue_.get()) {
     for (std::size_t step = 0; step < loaded_->plan->steps.size(); ++step) steps_.push_back(make_step(step));
     bind_ports(loaded_->plan->inputs, inputs_);
     bind_ports(loaded_->plan->outputs, outputs_);
@@ -48,7 +52,7 @@ class OpenClSession final : public Session {
   OpenClSession& operator=(const OpenClSession&) = delete;
 
   // Kernels must not outlive the memory they write.
-  ~OpenClSession() override { clFinish(queue_.get()); }
+  ~OpenClSession() override { wait(); }
 
   void set_input(std::size_t index, const Tensor& tensor) override { set_tensor(at(inputs_, index), tensor); }
   void set_output(std::size_t index, const Tensor& tensor) override {
@@ -70,7 +74,7 @@ class OpenClSession final : public Session {
       enqueue_us_ = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     } catch (...) {
       // What was queued uses the caller's memory: let it end before the caller hears of the error.
-      clFinish(queue_.get());
+      wait();
       throw;
     }
   }
@@ -95,7 +99,13 @@ class OpenClSession final : public Session {
     return ports[index];
   }
 
+  void wait() noexcept {
+    workers_.wait();
+    clFinish(queue_.get());
+  }
   Step make_step(std::size_t index);
+  void set_args(std::size_t step);
+  void set_share(std::size_t step);
   void set_arg(std::size_t step, cl_uint arg, const LaunchArg& value);
   void set_memory_arg(std::size_t step, cl_uint arg, cl_mem memory);
   void bind_ports(const std::vector<PlanPort>& ports, std::vector<PortBinding>& bindings);
@@ -112,6 +122,7 @@ class OpenClSession final : public Session {
   std::shared_ptr<const LoadedPlan> loaded_;
   ClQueue queue_;
   SessionBuffers buffers_;
+  StepWorkers workers_;
   std::vector<Step> steps_;
   std::vector<PortBinding> inputs_;
   std::vector<PortBinding> outputs_;
@@ -130,11 +141,31 @@ Step OpenClSession::make_step(std::size_t index) {
   check_cl(code, loaded_->where(index) + ": kernel " + launch.instance.key());
   step.is_empty = launch.global[0] == 0 || launch.global[1] == 0 || launch.global[2] == 0;
   steps_.push_back(std::move(step));
-  for (std::size_t arg = 0; arg < launch.args.size(); ++arg)
-    set_arg(index, static_cast<cl_uint>(arg), launch.args[arg]);
+  set_args(index);
   step = std::move(steps_.back());
   steps_.pop_back();
   return step;
+}
+
+// ARGS of kernels/common/items.clh stands behind the pointers: the scalars as one struct, then the share.
+void OpenClSession::set_args(std::size_t step) {
+  const Launch& launch = loaded_->launch(step);
+  const auto pointers = static_cast<cl_uint>(count_pointers(launch));
+  for (cl_uint arg = 0; arg < pointers; ++arg) set_arg(step, arg, launch.args[arg]);
+  if (!launch.instance.is_wide()) {
+    for (auto arg = pointers; arg < launch.args.size(); ++arg) set_arg(step, arg, launch.args[arg]);
+    return;
+  }
+  const std::vector<std::byte> scalars = pack_scalars(launch);
+  const cl_int code = clSetKernelArg(steps_[step].kernel.get(), pointers, scalars.size(), scalars.data());
+  if (code != CL_SUCCESS) fail_cl(code, loaded_->where(step) + ": scalars");
+  set_share(step);
+}
+
+void OpenClSession::set_share(std::size_t step) {
+  const Launch& launch = loaded_->launch(step);
+  if (!launch.instance.is_wide()) return;
+  set_memory_arg(step, static_cast<cl_uint>(count_pointers(launch)) + 1, workers_.share(step));
 }
 
 void OpenClSession::set_arg(std::size_t step, cl_uint arg, const LaunchArg& value) {
@@ -250,9 +281,11 @@ void OpenClSession::enqueue_all() {
   write_events_.clear();
   read_events_.clear();
   for (PortBinding& input : inputs_) enqueue_input(input);
+  workers_.begin();
   for (std::size_t step = 0; step < steps_.size(); ++step) enqueue_step(step);
   for (PortBinding& output : outputs_) enqueue_output(output);
   check_cl(clFlush(queue_.get()), device_text() + ": starting the run");
+  workers_.flush();
 }
 
 // Hands host memory over between host and device, as OpenCL wants it for USE_HOST_PTR. Free of copies where the
@@ -297,10 +330,8 @@ void OpenClSession::enqueue_step(std::size_t index) {
   Step& step = steps_[index];
   step.event.reset();
   if (step.is_empty) return;
-  const Launch& launch = loaded_->launch(index);
   cl_event event = nullptr;
-  const cl_int code = clEnqueueNDRangeKernel(queue_.get(), step.kernel.get(), 3, nullptr, launch.global.data(),
-                                             launch.local.data(), 0, nullptr, loaded_->is_profiling ? &event : nullptr);
+  const cl_int code = workers_.enqueue(index, step.kernel.get(), loaded_->is_profiling ? &event : nullptr);
   step.event = ClEvent(event);
   if (code != CL_SUCCESS) fail_cl(code, loaded_->where(index));
 }
@@ -330,6 +361,9 @@ void OpenClSession::enqueue_output(PortBinding& binding) {
 
 void OpenClSession::finish() {
   check_cl(clFinish(queue_.get()), device_text() + ": running the network");
+  if (workers_.finish()) {
+    for (std::size_t step = 0; step < steps_.size(); ++step) set_share(step);
+  }
   if (loaded_->is_profiling) read_profile();
 }
 
