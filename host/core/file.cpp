@@ -177,12 +177,13 @@ MappedFile map_file(const std::string& path) {
   return {owner, {static_cast<const std::byte*>(base), size_bytes}};
 }
 
-void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces) {
+void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces, Durability durability) {
   static std::atomic<unsigned> counter{0};
   const std::string temporary = path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(counter.fetch_add(1));
   Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0) fail_errno("write", path);
-  const bool is_written = write_pieces(file.get(), pieces) && ::fsync(file.get()) == 0;
+  const bool is_written =
+      write_pieces(file.get(), pieces) && (durability == Durability::kCache || ::fsync(file.get()) == 0);
   const int error = errno;
   const bool is_closed = file.close();
   if (!is_written || !is_closed || std::rename(temporary.c_str(), path.c_str()) != 0) {

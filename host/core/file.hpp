@@ -34,9 +34,13 @@ MappedFile map_file(const std::string& path);
 // Thread-safe.
 void drop_file_pages(std::span<const std::byte> bytes);
 
-// Writes the pieces one after another to a temporary file beside `path`, then renames it: readers see the old file or
-// the new one. Throws kIo and leaves no temporary file.
-void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces);
+// Whether a file has to survive a loss of power: waiting for the disk takes as long as writing it.
+enum class Durability { kOnDisk, kCache };
+
+// Writes the pieces one after another to a temporary file beside `path` (its name and ".tmp..."), then renames it:
+// readers see the old file or the new one. Throws kIo and leaves no temporary file.
+void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces,
+                Durability durability = Durability::kOnDisk);
 
 std::span<const std::byte> as_bytes(std::string_view text);
 

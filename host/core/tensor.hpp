@@ -60,7 +60,8 @@ class Tensor {
   // Borrows the caller's memory, which must outlive every copy of this tensor.
   Tensor(ElementType type, Shape shape, void* data);
 
-  // Shares read-only memory (a mapped file) that the owner keeps alive. The data may be unaligned.
+  // Shares read-only memory (a mapped file) that the owner keeps alive. The data may be unaligned. kMemoryAlignment
+  // readable bytes follow it.
   Tensor(ElementType type, Shape shape, std::shared_ptr<const void> owner, const void* data);
 
   ElementType type() const { return type_; }
@@ -74,6 +75,9 @@ class Tensor {
   bool is_read_only() const { return is_read_only_; }
   // Whether the data starts at a multiple of kMemoryAlignment.
   bool is_aligned() const;
+  // Whether kMemoryAlignment bytes behind the data can be read: vector loads at the end stay inside the memory.
+  // Nothing is known of memory that is borrowed.
+  bool has_slack() const { return owner_ != nullptr; }
 
   // Elements as T. Throws kInternal on another type. The data must be aligned for T (see aligned_copy).
   template <typename T>

@@ -16,6 +16,9 @@ std::size_t bytes_of(const TensorDesc& desc) {
   return static_cast<std::size_t>(desc.offset + extent_elems(desc)) * size_bytes(desc.type);
 }
 
+// For errors.
+std::string layer_text(const Node& node) { return "layer '" + node.name + "' (" + node.source_type + ")"; }
+
 bool satisfies(const TensorDesc& desc, LayoutRule rule) {
   if (rule == LayoutRule::kAny) return true;
   if (rule == LayoutRule::kRowMajor || desc.shape.size() < 3) return is_row_major(desc);
@@ -37,7 +40,7 @@ std::shared_ptr<const DevicePlan> OpenclPlanner::run(PlanStats* stats) {
     try {
       plan_node(node);
     } catch (const Error& error) {
-      rethrow_with_prefix(error, "layer '" + node.name + "' (" + node.source_type + ")");
+      rethrow_with_prefix(error, layer_text(node));
     }
   }
   write_outputs();
@@ -131,17 +134,41 @@ void OpenclPlanner::copy(const Node& node, const std::string& layer, const Place
 }
 
 void OpenclPlanner::add_packed_constants(const Node& node, const Lowered& lowered, NodeStorages& storages) {
-  std::vector<Tensor> sources;
+  std::vector<Tensor> tensors;
   for (const PortRef& input : node.inputs) {
-    if (is_const(request_.graph, input)) sources.push_back(request_.graph.at(input).value);
+    if (is_const(request_.graph, input)) tensors.push_back(request_.graph.at(input).value);
   }
+  const auto sources = std::make_shared<const PackingSources>(std::move(tensors));
+  const std::string context = lowered.constants.empty() ? "" : packing_context(node);
   for (const PackedConstant& constant : lowered.constants) {
-    const Tensor packed = weights_.get(node.name + "|" + constant.key, sources, constant.make);
-    storages.constants.push_back(builder_.add_constant(packed, "weights of '" + node.name + "'"));
+    PackRequest request{node.name, constant.key, context, sources, constant.make};
+    const auto make = [this, request = std::move(request), layer = layer_text(node)] {
+      try {
+        return weights_.get(request);
+      } catch (const Error& error) {
+        rethrow_with_prefix(error, layer);
+      }
+    };
+    const std::string key = std::to_string(node.id.value) + "|" + constant.key;
+    storages.constants.push_back(
+        builder_.add_packed_constant(key, "weights of '" + node.name + "'", sources->size_bytes(), make));
   }
   for (const std::size_t bytes : lowered.scratch_bytes) {
     storages.scratch.push_back(builder_.add_arena_storage(bytes));
   }
+}
+
+// All that lowering may look at beside the constants' values and the device, which the form's key names.
+std::string OpenclPlanner::packing_context(const Node& node) const {
+  const auto shown = [](const OutputInfo& info) { return std::string(to_string(info.type)) + to_string(info.shape); };
+  std::string text = node.type + "," + std::to_string(node.opset) + "," + std::to_string(node.epilogue.bias_input) +
+                     "," + std::to_string(node.epilogue.residual_input);
+  for (const auto& [name, value] : node.attributes.values()) text += "," + name + "=" + to_string(value);
+  for (const PortRef& input : node.inputs) {
+    text += (is_const(request_.graph, input) ? ",constant " : ",input ") + shown(request_.graph.info(input));
+  }
+  for (const OutputInfo& output : node.outputs) text += ",output " + shown(output);
+  return text;
 }
 
 OpenclPlanner::NodeOperands OpenclPlanner::operands_of(const Node& node, const OpDescriptor& /*op*/) {

@@ -65,6 +65,7 @@ class OpenclPlanner {
   Place in_order(PortRef ref, LayoutRule rule, const Node& user);
   void copy(const Node& node, const std::string& layer, const Place& from, const Place& to);
   void add_packed_constants(const Node& node, const Lowered& lowered, NodeStorages& storages);
+  std::string packing_context(const Node& node) const;
   Cost cost_of(const Node& node, const OpDescriptor& op) const;
 
   const PlanRequest& request_;

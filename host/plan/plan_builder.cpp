@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/parallel.hpp"
 #include "plan/memory_plan.hpp"
 
 namespace headrace::detail {
@@ -31,29 +32,52 @@ StorageId PlanBuilder::add_arena_storage(std::size_t size_bytes) {
   return static_cast<StorageId>(storages_.size()) - 1;
 }
 
+// Memory of its own, outside the arena.
+StorageId PlanBuilder::add_buffer(PlanBuffer buffer) {
+  Storage storage;
+  storage.is_arena = false;
+  storage.size_bytes = buffer.size_bytes;
+  storage.buffer = static_cast<std::int32_t>(plan_->buffers.size());
+  plan_->buffers.push_back(std::move(buffer));
+  storages_.push_back(storage);
+  return static_cast<StorageId>(storages_.size()) - 1;
+}
+
 StorageId PlanBuilder::add_constant(const Tensor& value, const std::string& name) {
   const auto found = constants_.find(value.data());
   if (found != constants_.end()) return found->second;
-  Storage storage;
-  storage.is_arena = false;
-  storage.size_bytes = value.size_bytes();
-  storage.buffer = static_cast<std::int32_t>(plan_->buffers.size());
-  plan_->buffers.push_back({value.size_bytes(), value, name});
-  storages_.push_back(storage);
-  const auto id = static_cast<StorageId>(storages_.size()) - 1;
+  const StorageId id = add_buffer({value.size_bytes(), value, name});
   constants_.emplace(value.data(), id);
   return id;
 }
 
+StorageId PlanBuilder::add_packed_constant(const std::string& key, const std::string& name, std::size_t source_bytes,
+                                           std::function<Tensor()> make) {
+  const auto found = packed_constants_.find(key);
+  if (found != packed_constants_.end()) return found->second;
+  packed_work_.push_back({plan_->buffers.size(), source_bytes, std::move(make)});
+  const StorageId id = add_buffer({0, {}, name});
+  packed_constants_.emplace(key, id);
+  return id;
+}
+
 StorageId PlanBuilder::add_port(const std::string& name, ElementType type, const Shape& shape, bool is_input) {
-  Storage storage;
-  storage.is_arena = false;
-  storage.size_bytes = static_cast<std::size_t>(count_elems(shape)) * size_bytes(type);
-  storage.buffer = static_cast<std::int32_t>(plan_->buffers.size());
-  plan_->buffers.push_back({storage.size_bytes, {}, (is_input ? "input '" : "output '") + name + "'"});
-  (is_input ? plan_->inputs : plan_->outputs).push_back({name, {storage.buffer, 0}, type, shape});
-  storages_.push_back(storage);
-  return static_cast<StorageId>(storages_.size()) - 1;
+  const std::size_t bytes = static_cast<std::size_t>(count_elems(shape)) * size_bytes(type);
+  const StorageId id = add_buffer({bytes, {}, (is_input ? "input '" : "output '") + name + "'"});
+  const std::int32_t buffer = storages_[static_cast<std::size_t>(id)].buffer;
+  (is_input ? plan_->inputs : plan_->outputs).push_back({name, {buffer, 0}, type, shape});
+  return id;
+}
+
+// The largest first, so that no thread has a long one left when the others are done.
+void PlanBuilder::make_packed_constants() {
+  std::stable_sort(packed_work_.begin(), packed_work_.end(),
+                   [](const PackedWork& a, const PackedWork& b) { return a.source_bytes > b.source_bytes; });
+  parallel_for(packed_work_.size(), [this](std::size_t i) {
+    PlanBuffer& buffer = plan_->buffers[packed_work_[i].buffer];
+    buffer.constant = packed_work_[i].make();
+    buffer.size_bytes = buffer.constant.size_bytes();
+  });
 }
 
 void PlanBuilder::touch(StorageId storage) {
@@ -120,6 +144,7 @@ BufferRef PlanBuilder::resolved(const BufferRef& draft, const std::vector<std::s
 }
 
 std::shared_ptr<const DevicePlan> PlanBuilder::finish(PlanStats* stats) {
+  make_packed_constants();
   std::vector<Lifetime> lifetimes;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < storages_.size(); ++i) {

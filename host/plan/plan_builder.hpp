@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -39,6 +40,10 @@ class PlanBuilder {
   StorageId add_arena_storage(std::size_t size_bytes);
   // A buffer of its own with fixed contents; equal data pointers share one.
   StorageId add_constant(const Tensor& value, const std::string& name);
+  // The same for packed weights, which finish() makes, on all cores. Equal keys share one. `source_bytes` tells the
+  // long work from the short.
+  StorageId add_packed_constant(const std::string& key, const std::string& name, std::size_t source_bytes,
+                                std::function<Tensor()> make);
   StorageId add_port(const std::string& name, ElementType type, const Shape& shape, bool is_input);
 
   // Adds the node's launches as steps; flops and bytes go to the first one.
@@ -47,6 +52,7 @@ class PlanBuilder {
   // Adds a host call; operands are dense row-major.
   void add_host_call(const Node& node, const std::string& kernel, HostCall call, const Cost& cost);
 
+  // Throws what making a packed constant throws.
   std::shared_ptr<const DevicePlan> finish(PlanStats* stats);
 
  private:
@@ -58,6 +64,14 @@ class PlanBuilder {
     std::int32_t last = -1;
   };
 
+  struct PackedWork {
+    std::size_t buffer = 0;
+    std::size_t source_bytes = 0;
+    std::function<Tensor()> make;
+  };
+
+  StorageId add_buffer(PlanBuffer buffer);
+  void make_packed_constants();
   void touch(StorageId storage);
   BufferRef resolved(const BufferRef& draft, const std::vector<std::size_t>& arena_offsets) const;
   Launch make_launch(const KernelLaunch& kernel, const NodeStorages& storages);
@@ -65,6 +79,8 @@ class PlanBuilder {
   std::shared_ptr<DevicePlan> plan_;
   std::vector<Storage> storages_;
   std::map<const std::byte*, StorageId> constants_;
+  std::map<std::string, StorageId> packed_constants_;
+  std::vector<PackedWork> packed_work_;
 };
 
 }  // namespace headrace::detail

@@ -67,7 +67,7 @@ std::shared_ptr<const Network> NetworkCache::latest() const {
 }
 
 CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vector<DeviceList> device_lists,
-                          CompileOptions compile_options)
+                          CompileOptions compile_options, std::shared_ptr<WeightsStore> store)
     : model(std::move(compiled)),
       lists(std::move(device_lists)),
       options(compile_options),
@@ -75,6 +75,7 @@ CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vect
       outputs(output_ports(*model)),
       input_layers(headrace::input_layers(*model->graph)),
       output_layers(headrace::output_layers(*model->graph)),
+      weights_(std::move(store)),
       networks_(lists.size()) {
   const bool is_static =
       std::all_of(inputs.begin(), inputs.end(), [](const auto& port) { return port.shape.is_static(); });

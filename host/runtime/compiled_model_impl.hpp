@@ -38,7 +38,9 @@ class NetworkCache {
 
 // Immutable but for its caches; thread-safe.
 struct CompiledModel::Impl {
-  Impl(std::shared_ptr<const Model::Impl> model, std::vector<DeviceList> lists, CompileOptions options);
+  // `store` keeps packed weights between processes.
+  Impl(std::shared_ptr<const Model::Impl> model, std::vector<DeviceList> lists, CompileOptions options,
+       std::shared_ptr<WeightsStore> store);
 
   // The network for these input shapes on one of the device lists.
   std::shared_ptr<const Network> network(std::size_t list, const std::vector<Shape>& shapes) const;

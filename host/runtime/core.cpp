@@ -47,7 +47,8 @@ Model Core::read_model(const std::string& path, const std::string& weights_path)
 CompiledModel Core::compile_model(const Model& model, std::string_view devices, const Properties& properties) const {
   const CompileOptions options = parse_properties(properties);
   return CompiledModel(std::make_shared<CompiledModel::Impl>(std::make_shared<const Model::Impl>(model.impl()),
-                                                             impl_->devices.resolve(devices), options));
+                                                             impl_->devices.resolve(devices), options,
+                                                             impl_->packed_weights));
 }
 
 }  // namespace headrace

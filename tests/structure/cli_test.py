@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -249,6 +250,37 @@ class RunTest(CliCase):
                 self.succeed("program", "POCL", folder / f"{name}.hrb", **homes)
                 self.assertRegex(self.succeed("devices", **homes).stdout, r"(?m)^CL.*POCL.* relu ")
                 self.succeed(*run, **homes)
+
+    def test_packed_weights_are_kept_and_never_stale(self):
+        self.needs("POCL")
+        model = small_classifier(self.dir / "m.xml")
+        write_npy(self.dir / "x.npy", (1, 3, 17, 19), [math.cos(i) for i in range(3 * 17 * 19)])
+
+        def scores():
+            done = self.succeed("run", model, "-d", "POCL", "-i", self.dir / "x.npy", "-o", self.dir / "out")
+            return read_npy_f32(self.dir / "out/y.npy"), done.stderr
+
+        first, _ = scores()
+        kept = sorted((self.dir / "cache/weights").iterdir())
+        self.assertEqual(len(kept), 1)  # the matrix; the filters are too small
+        self.assertEqual(scores(), (first, ""))
+        self.assertEqual(sorted((self.dir / "cache/weights").iterdir()), kept)
+        # Damaged: one warning, the same numbers, and written again.
+        whole = kept[0].read_bytes()
+        kept[0].write_bytes(whole[:5000] + b"?" + whole[5001:])
+        again, warning = scores()
+        self.assertEqual(again, first)
+        self.assertEqual(warning.count("headrace: warning: "), 1, warning)
+        self.assertEqual(kept[0].read_bytes(), whole)
+        # One weight changes behind the file's size and times.
+        weights = model.with_suffix(".bin")
+        times = weights.stat()
+        with weights.open("r+b") as file:
+            file.seek(-40, os.SEEK_END)
+            file.write(struct.pack("<f", 5.0))
+        os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
+        self.assertEqual(weights.stat().st_mtime_ns, times.st_mtime_ns)
+        self.assertNotEqual(scores()[0], first)
 
     def test_missing_and_unknown_inputs_are_named(self):
         net = IrText()

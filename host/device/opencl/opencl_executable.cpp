@@ -97,7 +97,11 @@ void upload_constant(LoadedPlan& loaded, const PlanBuffer& buffer) {
   if (context.shares_host_memory()) {
     // The runtime only reads it, but USE_HOST_PTR has no const form.
     void* host = const_cast<std::byte*>(data);
-    if (buffer.constant.size_bytes() != size || !is_usable_in_place(data, size, kMemoryAlignment, kBufferSlackBytes)) {
+    static_assert(kBufferSlackBytes <= kMemoryAlignment);
+    const bool is_in_place = buffer.constant.has_slack()
+                                 ? buffer.constant.is_aligned()
+                                 : is_usable_in_place(data, size, kMemoryAlignment, kBufferSlackBytes);
+    if (buffer.constant.size_bytes() != size || !is_in_place) {
       copy = make_aligned_memory(size + kBufferSlackBytes, buffer.name);
       std::memcpy(copy.get(), data, buffer.constant.size_bytes());
       host = copy.get();

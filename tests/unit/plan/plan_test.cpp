@@ -149,21 +149,5 @@ TEST(MakeDevicePlanTest, KernelPointersAreAligned) {
   }
 }
 
-TEST(WeightsCacheTest, SharesByContentAndKeepsOthersApart) {
-  WeightsCache cache;
-  int made = 0;
-  const auto make = [&made] {
-    ++made;
-    return Tensor(ElementType::f32, {2});
-  };
-  const Tensor a = make_f32_tensor({2}, std::vector<float>{1, 2});
-  const Tensor b = make_f32_tensor({2}, std::vector<float>{1, 3});
-  const Tensor first = cache.get("conv|packed", {a}, make);
-  EXPECT_EQ(cache.get("conv|packed", {a.clone()}, make).data(), first.data());
-  EXPECT_NE(cache.get("conv|packed", {b}, make).data(), first.data());
-  EXPECT_NE(cache.get("conv|other", {a}, make).data(), first.data());
-  EXPECT_EQ(made, 3);
-}
-
 }  // namespace
 }  // namespace headrace

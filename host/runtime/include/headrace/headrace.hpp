@@ -172,7 +172,7 @@ class CompiledModel {
 };
 
 struct CoreOptions {
-  std::string cache_dir;   // compiled programs; empty: none
+  std::string cache_dir;   // compiled programs and packed weights; empty: none
   std::string state_dir;   // what is programmed on which device; empty: none
   std::string kernel_dir;  // kernels/ to read instead of the built-in texts; empty: built-in
 };
