@@ -2,6 +2,7 @@
 #include "plan/memory_plan.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "core/tensor.hpp"
@@ -52,16 +53,12 @@ std::size_t find_place(std::size_t index, std::span<const Lifetime> lifetimes, c
   return is_found ? best : end_of_previous;
 }
 
-}  // namespace
+using Order = std::vector<std::size_t>;
 
-ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
+// Places the blocks one after another in this order.
+ArenaPlan place_in_order(std::span<const Lifetime> lifetimes, const Order& order) {
   ArenaPlan plan;
   plan.offsets.resize(lifetimes.size());
-  plan.lower_bound_bytes = lower_bound_of(lifetimes);
-  std::vector<std::size_t> order(lifetimes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return lifetimes[a].size_bytes > lifetimes[b].size_bytes; });
   std::vector<std::size_t> placed;
   for (const std::size_t index : order) {
     plan.offsets[index] = find_place(index, lifetimes, placed, plan.offsets);
@@ -72,6 +69,73 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
     plan.size_bytes = std::max(plan.size_bytes, plan.offsets[index] + rounded(lifetimes[index].size_bytes));
   }
   return plan;
+}
+
+// For each block the most bytes that are live at one of its steps: where there are many, places are rare.
+std::vector<std::size_t> breadths_of(std::span<const Lifetime> lifetimes) {
+  std::int32_t steps = 0;
+  for (const Lifetime& life : lifetimes) steps = std::max(steps, life.last + 1);
+  std::vector<std::size_t> live(static_cast<std::size_t>(steps), 0);
+  for (const Lifetime& life : lifetimes) {
+    for (std::int32_t step = life.first; step <= life.last; ++step) {
+      live[static_cast<std::size_t>(step)] += rounded(life.size_bytes);
+    }
+  }
+  std::vector<std::size_t> breadths;
+  for (const Lifetime& life : lifetimes) {
+    breadths.push_back(*std::max_element(live.begin() + life.first, live.begin() + life.last + 1));
+  }
+  return breadths;
+}
+
+// Orders that each do best on some networks: large blocks first, those of crowded steps first, those of much memory
+// over much time first.
+std::vector<Order> make_orders(std::span<const Lifetime> lifetimes) {
+  const std::vector<std::size_t> breadths = breadths_of(lifetimes);
+  const auto size = [&](std::size_t i) { return lifetimes[i].size_bytes; };
+  const auto area = [&](std::size_t i) {
+    return size(i) * static_cast<std::size_t>(lifetimes[i].last - lifetimes[i].first + 1);
+  };
+  Order by_size(lifetimes.size());
+  std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+  Order by_breadth = by_size;
+  std::stable_sort(by_breadth.begin(), by_breadth.end(),
+                   [&](std::size_t a, std::size_t b) { return breadths[a] > breadths[b]; });
+  Order by_area = by_size;
+  std::stable_sort(by_area.begin(), by_area.end(), [&](std::size_t a, std::size_t b) { return area(a) > area(b); });
+  return {by_size, by_breadth, by_area};
+}
+
+// Moves the block that ends the arena to the front; nothing where it stands there.
+bool promote_last(std::span<const Lifetime> lifetimes, const ArenaPlan& plan, Order& order) {
+  const auto ends = [&](std::size_t i) { return plan.offsets[i] + rounded(lifetimes[i].size_bytes); };
+  const auto found =
+      std::find_if(order.begin(), order.end(), [&](std::size_t i) { return ends(i) == plan.size_bytes; });
+  if (found == order.begin()) return false;
+  std::rotate(order.begin(), found, found + 1);
+  return true;
+}
+
+}  // namespace
+
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
+  // Few orders need more; each costs as much as the first.
+  constexpr int kRounds = 16;
+  if (lifetimes.empty()) return {};
+  const std::size_t lower_bound = lower_bound_of(lifetimes);
+  ArenaPlan best;
+  best.size_bytes = std::numeric_limits<std::size_t>::max();
+  for (Order& order : make_orders(lifetimes)) {
+    for (int round = 0; round < kRounds && best.size_bytes > lower_bound; ++round) {
+      ArenaPlan plan = place_in_order(lifetimes, order);
+      const bool has_next = promote_last(lifetimes, plan, order);
+      if (plan.size_bytes < best.size_bytes) best = std::move(plan);
+      if (!has_next) break;
+    }
+  }
+  best.lower_bound_bytes = lower_bound;
+  return best;
 }
 
 }  // namespace headrace

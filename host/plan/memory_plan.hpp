@@ -23,7 +23,8 @@ struct ArenaPlan {
 };
 
 // Gives blocks that are live at the same step disjoint places. Deterministic. O(n^2) in the number of lifetimes.
-// Method: greedy by size with best fit into the gaps (Pisarchyk and Lee 2020, "greedy by size").
+// Method: one block after another into the gap that fits best, in several orders (Pisarchyk and Lee 2020: by size, by
+// breadth), each changed a few times so that the block that ends the arena comes first; the smallest arena is taken.
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes);
 
 }  // namespace headrace

@@ -22,9 +22,22 @@ std::vector<std::size_t> top5(const Tensor& scores) {
   return order;
 }
 
+// No network needs much more memory than what is live at once.
+void check_arena(const CompiledModel& compiled) {
+  for (const CompiledModel::MemoryUse& use : compiled.memory_use()) {
+    EXPECT_LE(static_cast<double>(use.arena_bytes), 1.05 * static_cast<double>(use.lower_bound_bytes)) << use.device;
+    if (use.arena_bytes != use.lower_bound_bytes) {
+      std::cout << "golden: arena of " << use.arena_bytes << " bytes, the lower bound is " << use.lower_bound_bytes
+                << "\n";
+    }
+  }
+}
+
 void check_network(const Core& core, const std::string& device, const GoldenCase& golden) {
   const Model model = core.read_model(golden.model);
-  InferRequest request = core.compile_model(model, device).create_infer_request();
+  const CompiledModel compiled = core.compile_model(model, device);
+  check_arena(compiled);
+  InferRequest request = compiled.create_infer_request();
   const Tensor input = read_npy(golden.inputs.at(0));
   request.set_input_tensor(input);
   request.infer();
