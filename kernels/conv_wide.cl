@@ -12,12 +12,14 @@
 //          wei f32, per group blocks of nv vectors of output channels, [K][nv * VEC] each, K = KD*KH*KW*IC with ic
 //          innermost; nv is the largest power of two that is at most TILE_N and at most the vectors that are left,
 //          so that block v of vectors starts at v * VEC * K. Channels past OC are zero. wei_g apart between groups.
+//          With HALF_WEI they are finite f16.
 //          bias f32 [OC] per group, bias_g apart
 // args     0 src r, 1 wei r, 2 bias r, 3 residual r, 4 dst w; bias and residual are read where has_* is 1
 //          5.. as named below: *_offset elements from the pointer to the first one (a view starts where no cl_mem can),
 //          PIXELS = N*OD*OH*OW, IC and OC per group
 // macros   VEC 16, 8, 4: lanes; TILE_M pixels and TILE_N vectors (a power of two) of the register tile; KC: longest
-//          part of K that is summed at once. TILE_M * TILE_N + TILE_N + 1 vectors should fit the registers.
+//          part of K that is summed at once; HALF_WEI 1: weights are f16, and the same sums come out.
+//          TILE_M * TILE_N + TILE_N + 1 vectors should fit the registers.
 // launch   global (ceil(tiles / tiles_per_item), ceil(vectors / vectors_per_item), groups), local (1,1,1). A work-item
 //          computes tiles_per_item tiles of TILE_M pixels for vectors_per_item vectors of channels.
 // limits   src, bias, dst and residual may be read up to VEC - 1 elements past a row's end, never written there. dst
@@ -26,6 +28,7 @@
 // source   own
 #include "common/activation.clh"
 #include "common/conv.clh"
+#include "common/weights.clh"
 #include "common/wide.clh"
 
 #ifndef TILE_M
@@ -53,7 +56,7 @@ typedef struct {
 // Computes TILE_M rows of NV vectors with all sums in registers. Stores them bounded where is_plain, else leaves them
 // in tile for store_tile. Prefetches as many weights from `ahead` on as it reads.
 #define DEFINE_SUM_TILE(NV)                                                                                          \
-  OUTLINED void sum_tile_##NV(vec* tile, const float* panel, const __global float* wei, const __global float* ahead, \
+  OUTLINED void sum_tile_##NV(vec* tile, const float* panel, const __global wei_t* wei, const __global wei_t* ahead, \
                               int count, const target_t* t, int oc, bool is_plain) {                                 \
     vec acc[TILE_M][NV];                                                                                             \
     __global float* dst = t->dst + oc;                                                                               \
@@ -72,7 +75,7 @@ typedef struct {
     for (int k = 0; k < count; ++k) {                                                                                \
       vec w[NV];                                                                                                     \
       _Pragma("unroll") for (int n = 0; n < NV; ++n) {                                                               \
-        w[n] = vec_load(wei + (k * NV + n) * VEC);                                                                   \
+        w[n] = wei_load(wei + (k * NV + n) * VEC);                                                                   \
         PREFETCH(ahead + (k * NV + n) * VEC);                                                                        \
       }                                                                                                              \
       _Pragma("unroll") for (int m = 0; m < TILE_M; ++m) {                                                           \
@@ -102,7 +105,7 @@ DEFINE_SUM_TILE(4)
 DEFINE_SUM_TILE(8)
 #endif
 
-static inline void sum_tile(vec* tile, const float* panel, const __global float* wei, const __global float* ahead,
+static inline void sum_tile(vec* tile, const float* panel, const __global wei_t* wei, const __global wei_t* ahead,
                             int count, const target_t* t, int oc, int nv, bool is_plain) {
 #if TILE_N >= 8
   if (nv == 8) sum_tile_8(tile, panel, wei, ahead, count, t, oc, is_plain);
@@ -137,7 +140,7 @@ OUTLINED void store_tile(const vec* tile, const target_t* t, int rows, int nv, i
   I(has_bias) I(has_residual) OFFSETS(I) SIZES(I) STEPS(I) ALL_STRIDES(I) WORK(I) I(act) F(alpha) F(beta)
 DEFINE_SCALARS
 
-WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global const float* restrict wei,
+WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global const wei_t* restrict wei,
                                __global const float* restrict bias, __global const float* residual, __global float* dst,
                                ARGS) {
   UNPACK_SCALARS
@@ -148,7 +151,7 @@ WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global cons
                        DH, DW, PD, PH, PW, UD, UH, UW, src_n, src_d, src_h, src_w, src_c};
     const int g = ITEM(2);
     const __global float* group_src = src + src_offset + g * src_g;
-    const __global float* group_wei = wei + wei_offset + g * wei_g;
+    const __global wei_t* group_wei = wei + wei_offset + g * wei_g;
     target_t target;
     target.dst = dst + dst_offset + g * dst_g;
 
@@ -207,11 +210,11 @@ WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global cons
           const int nv = tile_vectors(TILE_N, vectors - v);
           const int oc = v * VEC;
           const bool is_plain = part_act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
-          const __global float* part_wei = group_wei + oc * K + k0 * nv * VEC;
+          const __global wei_t* part_wei = group_wei + oc * K + k0 * nv * VEC;
           // The weights that come next: the first tile reads block after block, the second one finds them in the cache
           // and has time to fetch the next part's.
           const bool is_next_block = t == tile_begin && v + nv < vector_end;
-          const __global float* ahead =
+          const __global wei_t* ahead =
               is_next_block ? group_wei + (oc + nv * VEC) * K + k0 * tile_vectors(TILE_N, vectors - v - nv) * VEC
                             : part_wei + (k1 - k0) * nv * VEC;
           sum_tile(tile, panel, part_wei, ahead, k1 - k0, &target, oc, nv, is_plain);

@@ -55,17 +55,35 @@ void add_destination_strides(ArgList& args, const ConvStrides& strides) {
   for (const std::int64_t stride : {strides.n, strides.d, strides.h, strides.w, strides.g}) args.add(stride);
 }
 
+void assign(float& to, float value) { to = value; }
+void assign(std::uint16_t& to, float value) { to = float_to_half(value); }
+
 // Copies one block of `width` channels from `first` on: [K][width].
-float* pack_block(const float* wei, const WeightStrides& strides, const WeightSizes& sizes, std::int64_t first,
-                  std::int64_t width, float* to) {
+template <typename T>
+T* pack_block(const float* wei, const WeightStrides& strides, const WeightSizes& sizes, std::int64_t first,
+              std::int64_t width, T* to) {
   const std::int64_t valid = std::min(width, sizes.OC - first);
   for (std::int64_t tap = 0; tap < sizes.taps; ++tap) {
     for (std::int64_t ic = 0; ic < sizes.IC; ++ic, to += width) {
       const float* from = wei + first * strides.oc + tap * strides.tap + ic * strides.ic;
-      for (std::int64_t lane = 0; lane < valid; ++lane) to[lane] = from[lane * strides.oc];
+      for (std::int64_t lane = 0; lane < valid; ++lane) assign(to[lane], from[lane * strides.oc]);
     }
   }
   return to;
+}
+
+template <typename T>
+void pack_groups(const float* from, const WeightStrides& strides, const WeightSizes& sizes, const ConvTile& tile,
+                 T* to) {
+  const std::int64_t vectors = tile.vectors(sizes.OC);
+  for (std::int64_t g = 0; g < sizes.G; ++g) {
+    for (std::int64_t v = 0; v < vectors;) {
+      std::int64_t block = tile.tile_n;
+      while (block > vectors - v) block /= 2;
+      to = pack_block(from + g * strides.g, strides, sizes, v * tile.vec, block * tile.vec, to);
+      v += block;
+    }
+  }
 }
 
 }  // namespace
@@ -73,7 +91,8 @@ float* pack_block(const float* wei, const WeightStrides& strides, const WeightSi
 KernelInstance ConvTile::instance() const {
   if (!is_wide) return {"conv_tile.cl", "SIDE=" + std::to_string(tile_m / kItemPixels), "conv_tile_f32"};
   return {"conv_wide.cl",
-          "TILE_M=" + std::to_string(tile_m) + ",TILE_N=" + std::to_string(tile_n) + ",VEC=" + std::to_string(vec),
+          (has_half_weights ? "HALF_WEI=1," : "") + ("TILE_M=" + std::to_string(tile_m)) +
+              ",TILE_N=" + std::to_string(tile_n) + ",VEC=" + std::to_string(vec),
           "conv_wide_f32"};
 }
 
@@ -102,7 +121,8 @@ void set_epilogue(ConvProblem& problem, const Epilogue& epilogue) {
 }
 
 std::string ConvTile::packing_key(std::string_view prefix) const {
-  return std::string(prefix) + ":VEC=" + std::to_string(vec) + ",TILE_N=" + std::to_string(tile_n);
+  return std::string(prefix) + ":VEC=" + std::to_string(vec) + ",TILE_N=" + std::to_string(tile_n) +
+         (has_half_weights ? ",f16" : "");
 }
 
 std::vector<ConvTile> all_conv_tiles() {
@@ -159,16 +179,12 @@ Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const 
                          const ConvTile& tile) {
   const Tensor source = wei.aligned_copy();
   const float* from = source.values<float>().data();
-  const std::int64_t vectors = tile.vectors(sizes.OC);
-  Tensor packed(ElementType::f32, {sizes.G * tile.packed_elems(sizes.taps * sizes.IC, sizes.OC)});
-  float* to = packed.mutable_values<float>().data();
-  for (std::int64_t g = 0; g < sizes.G; ++g) {
-    for (std::int64_t v = 0; v < vectors;) {
-      std::int64_t block = tile.tile_n;
-      while (block > vectors - v) block /= 2;
-      to = pack_block(from + g * strides.g, strides, sizes, v * tile.vec, block * tile.vec, to);
-      v += block;
-    }
+  Tensor packed(tile.has_half_weights ? ElementType::f16 : ElementType::f32,
+                {sizes.G * tile.packed_elems(sizes.taps * sizes.IC, sizes.OC)});
+  if (tile.has_half_weights) {
+    pack_groups(from, strides, sizes, tile, packed.mutable_values<std::uint16_t>().data());
+  } else {
+    pack_groups(from, strides, sizes, tile, packed.mutable_values<float>().data());
   }
   return packed;
 }
@@ -218,7 +234,8 @@ KernelLaunch make_conv_launch(const ConvProblem& problem, const ConvTile& tile, 
   KernelLaunch launch;
   launch.instance = tile.instance();
   if (tile.is_wide) {
-    const std::int64_t block_bytes = std::min(problem.k(), kPartElems) * tile.tile_n * tile.vec * 4;
+    const std::int64_t elem_bytes = tile.has_half_weights ? 2 : 4;
+    const std::int64_t block_bytes = std::min(problem.k(), kPartElems) * tile.tile_n * tile.vec * elem_bytes;
     const ConvSplit split =
         split_conv_work(problem, {tile.tile_m, tile.tile_n, tile.vec}, block_bytes, kMinItemFlops, caps);
     args.add(split.tiles_per_item);

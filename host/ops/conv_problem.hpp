@@ -51,9 +51,10 @@ struct ConvTile {
   int tile_m = 14;  // pixels
   int tile_n = 2;   // vectors of output channels
   bool is_wide = true;
+  bool has_half_weights = false;  // wide only: the kernel widens them
 
   std::int64_t vectors(std::int64_t OC) const { return (OC + vec - 1) / vec; }
-  // Floats of one group's packed weights.
+  // Elements of one group's packed weights.
   std::int64_t packed_elems(std::int64_t K, std::int64_t OC) const { return vectors(OC) * vec * K; }
   KernelInstance instance() const;
   // Names the form of weights packed for this tile.
@@ -94,7 +95,7 @@ struct WeightSizes {
   std::int64_t G = 1, OC = 1, taps = 1, IC = 1;
 };
 
-// Packs f32 weights into the order that the kernels read: [G * packed_elems] floats.
+// Packs f32 weights into the order that the kernels read: [G * packed_elems] f32, or f16 where the tile says so.
 Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const WeightSizes& sizes,
                          const ConvTile& tile);
 

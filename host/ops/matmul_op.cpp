@@ -5,6 +5,7 @@
 #include "ops/conv_args.hpp"
 #include "ops/conv_problem.hpp"
 #include "ops/descriptor.hpp"
+#include "ops/half_weights.hpp"
 #include "ops/matmul_shape.hpp"
 #include "ops/strided.hpp"
 
@@ -340,7 +341,8 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
   const Lowering lowering = analyse(node, inputs, outputs[0]);
   const MatMulShape& shape = lowering.shape;
   ConvProblem problem = make_problem(node, lowering, inputs, outputs[0]);
-  const ConvTile tile = *choose_tile(lowering, caps);
+  ConvTile tile = *choose_tile(lowering, caps);
+  if (inputs[1].constant != nullptr) tile = with_half_weights(tile, *inputs[1].constant, caps).value_or(tile);
   const std::int64_t matrix_elems = tile.packed_elems(shape.K, shape.N);
   Lowered lowered;
   if (inputs[1].constant != nullptr) {
@@ -376,6 +378,7 @@ std::vector<KernelInstance> instances() {
     result.push_back(tile.instance());
     result.push_back(pack_instance(tile));
   }
+  for (const ConvTile& tile : all_half_tiles()) result.push_back(tile.instance());
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

@@ -54,6 +54,47 @@ TEST(MatMulOpTest, SizesAroundTiles) {
   }
 }
 
+// What f16 holds, denormals included; `scale` is a power of two.
+Tensor half_tensor(const Shape& shape, float scale) {
+  Tensor tensor = random_tensor(shape, 2);
+  for (float& value : tensor.mutable_values<float>()) value = half_to_float(float_to_half(value * scale));
+  return tensor;
+}
+
+// Weights that f16 holds exactly are kept so where there are few rows: around the tiles, and with weights so small
+// that a device which flushes denormals would lose them all.
+TEST(MatMulOpTest, HalfWeights) {
+  const Shape shapes[] = {{65'600, 1}, {22'000, 3}, {4'200, 16}, {4'101, 17}, {1'100, 127},
+                          {513, 128},  {512, 129},  {511, 130},  {2, 33'000}, {1, 66'000}};
+  for (const float scale : {60'000.0F, 0x1p-15F}) {
+    for (const Shape& b : shapes) {
+      MatMulCase c{{1, b[0]}, b};
+      c.has_bias = b[1] > 16;
+      c.activation = b[1] == 129 ? Activation::kRelu : Activation::kNone;
+      SCOPED_TRACE(to_string(b) + " times " + std::to_string(scale));
+      OpCase op_case = make_case(c);
+      op_case.inputs[1] = half_tensor(b, scale);
+      for (float& value : op_case.inputs[0].mutable_values<float>()) value /= scale;
+      op_case.constants.push_back(1);
+      check_op(op_case);
+    }
+  }
+}
+
+TEST(MatMulOpTest, HalfWeightsOfSomeRowsTransposedAndInBatches) {
+  for (const Shape& a : {Shape{2, 520}, {5, 520}, {6, 520}, {3, 1, 520}, {2, 2, 520}}) {
+    for (const bool has_batch : {false, true}) {
+      if (has_batch && a.size() == 2) continue;
+      MatMulCase c{a, has_batch ? Shape{a[0], 140, 520} : Shape{140, 520}, false, true};
+      SCOPED_TRACE(to_string(a));
+      OpCase op_case = make_case(c);
+      op_case.inputs[1] = half_tensor(c.b, 1.0F);
+      op_case.constants.push_back(1);
+      check_op(op_case);
+    }
+  }
+}
+
 TEST(MatMulOpTest, Transposes) {
   for (const bool is_a_transposed : {false, true}) {
     for (const bool is_b_transposed : {false, true}) {

@@ -125,6 +125,26 @@ TEST(HalfTest, KnownValues) {
   EXPECT_TRUE(std::isnan(half_to_float(float_to_half(kNan))));
 }
 
+// Long enough for several threads, at an odd address as in a mapped file.
+TEST(HalfTest, LongTensorsWidenLikeSingleValues) {
+  constexpr std::int64_t kCount = 600'001;
+  std::vector<std::byte> memory(2 * kCount + 1);
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    const auto half = static_cast<std::uint16_t>(i * 7);
+    std::memcpy(memory.data() + 1 + 2 * i, &half, 2);
+  }
+  const Tensor wide = convert(Tensor(ElementType::f16, {kCount}, memory.data() + 1), ElementType::f32);
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    const auto half = static_cast<std::uint16_t>(i * 7);
+    const int exponent = (half >> 10) & 31;
+    if (exponent == 31) continue;
+    const int mantissa = (half & 1023) + (exponent == 0 ? 0 : 1024);
+    const float expected =
+        std::ldexp(static_cast<float>(half & 0x8000 ? -mantissa : mantissa), std::max(exponent, 1) - 25);
+    ASSERT_EQ(wide.values<float>()[static_cast<std::size_t>(i)], expected) << half;
+  }
+}
+
 TEST(HalfTest, EveryHalfSurvivesTheRoundTrip) {
   for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);

@@ -19,6 +19,17 @@ TEST(FoldConstantsTest, DecompressesHalfWeights) {
   EXPECT_EQ(count_type(graph, "Const"), 1U);
 }
 
+// What convert_precision makes of compressed weights: no second copy of them.
+TEST(FoldConstantsTest, ConvertToTheSameTypeSharesItsValue) {
+  GraphBuilder builder;
+  const PortRef x = builder.parameter("x", "2,3");
+  const Tensor value = GraphBuilder::random_tensor({3, 4}, 1);
+  const PortRef w = builder.op("Convert", "decompress", {builder.constant("w", value)}, {{"destination_type", "f32"}});
+  builder.result(builder.op("MatMul", "mm", {x, w}));
+  const Graph graph = expect_same_meaning(builder.graph, fold_constants);
+  EXPECT_EQ(graph.at(graph.at(graph.find("mm")).inputs[1]).value.data(), value.data());
+}
+
 TEST(FoldConstantsTest, FoldsDequantisationChain) {
   GraphBuilder builder;
   const PortRef x = builder.parameter("x", "2,3");
