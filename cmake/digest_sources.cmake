@@ -2,7 +2,7 @@
 # Called as a script: cmake -DHOST_DIR=... -DOUTPUT=... -P digest_sources.cmake
 cmake_minimum_required(VERSION 3.25)
 
-file(GLOB files ${HOST_DIR}/ops/*.cpp ${HOST_DIR}/ops/*.hpp ${HOST_DIR}/core/tensor.* ${HOST_DIR}/core/element_type.*)
+file(GLOB files ${HOST_DIR}/ops/*.cpp ${HOST_DIR}/ops/*.hpp ${HOST_DIR}/core/*.cpp ${HOST_DIR}/core/*.hpp)
 list(SORT files)
 set(hashes "")
 foreach(file ${files})

@@ -51,17 +51,6 @@ std::optional<ElementType> find_element_type(std::string_view name) {
   return std::nullopt;
 }
 
-// Selections, no branches: compilers make vectors of a loop over it.
-float half_to_float(std::uint16_t bits) {
-  const std::uint32_t sign = (bits & 0x8000u) << 16;
-  const std::uint32_t magnitude = bits & 0x7fffu;
-  const std::uint32_t normal = (magnitude << 13) + (112u << 23);  // the exponents' biases differ by 112
-  const std::uint32_t small = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * 0x1p-24f);  // or zero
-  const std::uint32_t special = (magnitude << 13) | 0x7f800000u;  // infinity or NaN
-  const std::uint32_t finite = magnitude < 0x400u ? small : normal;
-  return std::bit_cast<float>(sign | (magnitude >= 0x7c00u ? special : finite));
-}
-
 std::uint16_t float_to_half(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);

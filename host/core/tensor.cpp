@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/parallel.hpp"
+#include "core/half.hpp"
 
 namespace headrace {
 namespace {
@@ -74,18 +74,6 @@ void convert_elems(const Tensor& source, Tensor& result) {
       std::memcpy(out + i * static_cast<std::int64_t>(sizeof(To)), &converted, sizeof(To));
     }
   }
-}
-
-// f16 to f32, the way of whole networks' weights: on all cores, without the switch of every element.
-void widen_halves(const Tensor& source, Tensor& result) {
-  constexpr std::int64_t kPiece = std::int64_t{1} << 18;
-  const std::int64_t count = source.count();
-  const std::byte* from = source.data();
-  float* to = result.mutable_values<float>().data();
-  parallel_for(static_cast<std::size_t>((count + kPiece - 1) / kPiece), [&](std::size_t piece) {
-    const std::int64_t begin = static_cast<std::int64_t>(piece) * kPiece;
-    for (std::int64_t i = begin; i < std::min(begin + kPiece, count); ++i) to[i] = load<Half>(from, i);
-  });
 }
 
 std::int64_t checked_count(ElementType type, const Shape& shape) {
@@ -157,7 +145,7 @@ Tensor Tensor::aligned_copy() const {
 Tensor convert(const Tensor& source, ElementType type) {
   Tensor result(type, source.shape());
   if (source.type() == ElementType::f16 && type == ElementType::f32) {
-    widen_halves(source, result);
+    halves_to_floats(source.data(), result.mutable_values<float>().data(), source.count());
     return result;
   }
   visit_type(source.type(), [&](auto from) {

@@ -20,13 +20,20 @@ constexpr std::uint32_t kLargest = 0x477fe000;      // 65504
 // A tile of one pixel uses each weight once.
 bool is_bound_by_weights(const ConvTile& tile) { return tile.is_wide && tile.tile_m == 1; }
 
-// All bits that f16 would lose are zero; below 2^-14 f16 counts in steps of 2^-24.
+// All bits that f16 would lose are zero; below 2^-14 it counts in steps of 2^-24, which are those of floats near 0.5.
+// No branches: compilers make vectors of a loop over it.
 bool is_exact(float value) {
-  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffff;
-  if (magnitude >= kLeastNormal) return magnitude <= kLargest && (magnitude & 0x1fff) == 0;
-  if (magnitude < kLeast) return magnitude == 0;
-  const float steps = std::bit_cast<float>(magnitude) * 0x1p24F;
-  return steps == static_cast<float>(static_cast<std::int32_t>(steps));
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value) & 0x7fffffff;
+  const float magnitude = std::bit_cast<float>(bits);
+  const bool is_normal = (bits >= kLeastNormal) & (bits <= kLargest) & ((bits & 0x1fff) == 0);
+  const bool is_small = (bits >= kLeast) & (bits < kLeastNormal) & ((magnitude + 0.5F) - 0.5F == magnitude);
+  return is_normal | is_small | (bits == 0);
+}
+
+bool are_exact(std::span<const float> values) {
+  unsigned inexact = 0;
+  for (const float value : values) inexact |= is_exact(value) ? 0U : 1U;
+  return inexact == 0;
 }
 
 }  // namespace
@@ -37,12 +44,11 @@ bool is_exact_in_half(const Tensor& values) {
   constexpr std::size_t kPiece = std::size_t{1} << 18;
   const Tensor source = values.aligned_copy();
   const auto all = source.values<float>();
-  const auto first = all.first(std::min(kFirst, all.size()));
-  if (!std::all_of(first.begin(), first.end(), is_exact)) return false;
+  if (!are_exact(all.first(std::min(kFirst, all.size())))) return false;
   std::atomic<bool> is_all = true;
   parallel_for((all.size() + kPiece - 1) / kPiece, [&](std::size_t i) {
     const auto piece = all.subspan(i * kPiece, std::min(kPiece, all.size() - i * kPiece));
-    if (is_all && !std::all_of(piece.begin(), piece.end(), is_exact)) is_all = false;
+    if (is_all && !are_exact(piece)) is_all = false;
   });
   return is_all;
 }

@@ -5,7 +5,7 @@
 
 namespace headrace {
 
-// The SHA-256 of the sources that pack weights (host/ops and the tensors that they work on), taken by the build: packed
+// The SHA-256 of the sources that pack weights (host/ops and host/core), taken by the build: packed
 // weights that another build has kept are not this one's.
 std::string_view packing_version();
 
