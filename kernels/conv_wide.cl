@@ -211,12 +211,13 @@ WIDE_KERNEL void conv_wide_f32(__global const float* restrict src, __global cons
           const int oc = v * VEC;
           const bool is_plain = part_act <= ACT_CLAMP && rows == TILE_M && oc + nv * VEC <= OC;
           const __global wei_t* part_wei = group_wei + oc * K + k0 * nv * VEC;
-          // The weights that come next: the first tile reads block after block, the second one finds them in the cache
-          // and has time to fetch the next part's.
+          // The weights that come next: the first tile reads block after block, then, where it is the only one, those
+          // of
+          // the next part. The second one finds them in the cache and has time to fetch the next part's.
           const bool is_next_block = t == tile_begin && v + nv < vector_end;
+          const int next = is_next_block ? v + nv : (tile_end - tile_begin == 1 ? vector_begin : v);
           const __global wei_t* ahead =
-              is_next_block ? group_wei + (oc + nv * VEC) * K + k0 * tile_vectors(TILE_N, vectors - v - nv) * VEC
-                            : part_wei + (k1 - k0) * nv * VEC;
+              group_wei + next * VEC * K + (is_next_block ? k0 : k1) * tile_vectors(TILE_N, vectors - next) * VEC;
           sum_tile(tile, panel, part_wei, ahead, k1 - k0, &target, oc, nv, is_plain);
           if (!is_plain) store_tile(tile, &target, rows, nv, oc, OC, part_act, alpha, beta);
           v += nv;
