@@ -72,8 +72,12 @@ bool write_all(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
-bool write_pieces(int fd, const std::vector<std::span<const std::byte>>& pieces) {
-  return std::all_of(pieces.begin(), pieces.end(), [fd](const auto& piece) { return write_all(fd, piece); });
+bool write_pieces(int fd, const std::vector<std::span<const std::byte>>& pieces, const std::function<bool()>& go_on) {
+  return std::all_of(pieces.begin(), pieces.end(), [&](const auto& piece) {
+    if (go_on == nullptr || go_on()) return write_all(fd, piece);
+    errno = ECANCELED;
+    return false;
+  });
 }
 
 }  // namespace
@@ -177,13 +181,14 @@ MappedFile map_file(const std::string& path) {
   return {owner, {static_cast<const std::byte*>(base), size_bytes}};
 }
 
-void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces, Durability durability) {
+void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces, Durability durability,
+                const std::function<bool()>& go_on) {
   static std::atomic<unsigned> counter{0};
   const std::string temporary = path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(counter.fetch_add(1));
   Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0) fail_errno("write", path);
   const bool is_written =
-      write_pieces(file.get(), pieces) && (durability == Durability::kCache || ::fsync(file.get()) == 0);
+      write_pieces(file.get(), pieces, go_on) && (durability == Durability::kCache || ::fsync(file.get()) == 0);
   const int error = errno;
   const bool is_closed = file.close();
   if (!is_written || !is_closed || std::rename(temporary.c_str(), path.c_str()) != 0) {

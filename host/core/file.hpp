@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,9 +39,10 @@ void drop_file_pages(std::span<const std::byte> bytes);
 enum class Durability { kOnDisk, kCache };
 
 // Writes the pieces one after another to a temporary file beside `path` (its name and ".tmp..."), then renames it:
-// readers see the old file or the new one. Throws kIo and leaves no temporary file.
+// readers see the old file or the new one. Throws kIo and leaves no temporary file. go_on, where given, is asked before
+// every piece; writing fails where it says no.
 void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces,
-                Durability durability = Durability::kOnDisk);
+                Durability durability = Durability::kOnDisk, const std::function<bool()>& go_on = nullptr);
 
 std::span<const std::byte> as_bytes(std::string_view text);
 

@@ -24,6 +24,7 @@ constexpr std::string_view kEnding = ".packed";
 constexpr auto kUseResolution = std::chrono::hours(24);
 // Temporary files of processes that were killed are older.
 constexpr auto kMaxWriteTime = std::chrono::hours(1);
+constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // written between two looks at the clock
 
 constexpr std::size_t kMaxRank = 8;
 constexpr std::size_t kPayloadOffset = 4096;  // a page: Intel's CPU runtime uses whole pages in place
@@ -163,20 +164,26 @@ void WeightsStore::write_jobs() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return end_ || !jobs_.empty(); });
-    if (end_ && std::chrono::steady_clock::now() > *end_) jobs_.clear();
     if (jobs_.empty()) return;
     const Job job = jobs_.front();
     lock.unlock();
     try {
-      if (!is_broken_) write(job);
+      if (!is_broken_ && !is_late()) write(job);
     } catch (const std::exception& problem) {
-      is_broken_ = true;
-      warn_once("packed weights are not kept: " + std::string(problem.what()));
+      if (!is_late()) {
+        is_broken_ = true;
+        warn_once("packed weights are not kept: " + std::string(problem.what()));
+      }
     }
     lock.lock();
     jobs_.pop_front();
     changed_.notify_all();
   }
+}
+
+bool WeightsStore::is_late() {
+  const std::lock_guard lock(mutex_);
+  return end_ && std::chrono::steady_clock::now() > *end_;
 }
 
 void WeightsStore::write(const Job& job) {
@@ -185,9 +192,12 @@ void WeightsStore::write(const Job& job) {
   const Header header = make_header(job.key, job.packed);
   static constexpr std::array<std::byte, kPayloadOffset - sizeof(Header)> kPadding{};
   make_room(kPayloadOffset + header.payload_bytes);
-  write_file(path_of(job.key),
-             {std::as_bytes(std::span(&header, 1)), kPadding, {job.packed.data(), job.packed.size_bytes()}},
-             Durability::kCache);
+  std::vector<std::span<const std::byte>> pieces = {std::as_bytes(std::span(&header, 1)), kPadding};
+  const std::span<const std::byte> payload(job.packed.data(), job.packed.size_bytes());
+  for (std::size_t done = 0; done < payload.size(); done += kPieceBytes) {
+    pieces.push_back(payload.subspan(done, std::min(kPieceBytes, payload.size() - done)));
+  }
+  write_file(path_of(job.key), pieces, Durability::kCache, [this] { return !is_late(); });
 }
 
 void WeightsStore::make_room(std::uint64_t wanted_bytes) {

@@ -29,7 +29,7 @@ class WeightsStore {
 
   // An empty folder name switches the store off. The folder is made when the first tensor is kept.
   explicit WeightsStore(std::string folder, std::uint64_t max_bytes = kDefaultMaxBytes);
-  // Goes on writing for a moment (kMaxClosingTime); what is not begun then is left to the next process.
+  // Goes on writing for a moment (kMaxClosingTime); what is not done then is left to the next process.
   ~WeightsStore();
   WeightsStore(const WeightsStore&) = delete;
   WeightsStore& operator=(const WeightsStore&) = delete;
@@ -59,6 +59,7 @@ class WeightsStore {
   };
 
   void write_jobs();
+  bool is_late();
   void write(const Job& job);
   void make_room(std::uint64_t wanted_bytes);
   void warn_once(const std::string& line) const noexcept;

@@ -48,6 +48,17 @@ TEST_F(FileTest, WritesAndReadsBack) {
   EXPECT_EQ(static_cast<char>(mapped.bytes[5]), 'o');
 }
 
+TEST_F(FileTest, WritingThatIsStoppedLeavesTheOldFile) {
+  write_file(path("w"), {as_bytes("old")});
+  int asked = 0;
+  const auto write = [&] {
+    write_file(path("w"), {as_bytes("one"), as_bytes("two")}, Durability::kCache, [&] { return ++asked < 2; });
+  };
+  EXPECT_THAT(message_of(write), HasSubstr("cannot write"));
+  EXPECT_EQ(read_file(path("w"), 100, "text"), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
 TEST_F(FileTest, ReplacesWholeAndKeepsOldMappings) {
   write_file(path("w"), {as_bytes("old")});
   const MappedFile old = map_file(path("w"));
