@@ -24,6 +24,7 @@
 // source   A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015: the matrices A, B, G
 #include "common/activation.clh"
 #include "common/wide.clh"
+#include "common/winograd.clh"
 
 #ifndef TILE_M
 #define TILE_M 14
@@ -31,53 +32,6 @@
 #ifndef TILE_N
 #define TILE_N 2
 #endif
-#ifndef OUT
-#define OUT 4
-#endif
-
-#define POINTS (OUT + 2)
-#define PRODUCTS (POINTS * POINTS)
-
-// transform_source: d = B^T d for POINTS vectors that are `step` apart. transform_sums: y = A^T m, OUT of POINTS.
-#if OUT == 4
-static inline void transform_source(vec* d, int step) {
-  const vec d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
-  const vec even = d4 - 4.0f * d2;
-  const vec odd = d3 - 4.0f * d1;
-  const vec even2 = d4 - d2;
-  const vec odd2 = 2.0f * (d3 - d1);
-  d[0] = 4.0f * (d0 - d2) + even2;
-  d[step] = even + odd;
-  d[2 * step] = even - odd;
-  d[3 * step] = even2 + odd2;
-  d[4 * step] = even2 - odd2;
-  d[5 * step] = 4.0f * (d1 - d3) + (d5 - d3);
-}
-
-static inline void transform_sums(const vec* m, int step, vec* y) {
-  const vec m1 = m[step], m2 = m[2 * step], m3 = m[3 * step], m4 = m[4 * step];
-  const vec even = m1 + m2, odd = m1 - m2, even2 = m3 + m4, odd2 = m3 - m4;
-  y[0] = m[0] + even + even2;
-  y[1] = odd + 2.0f * odd2;
-  y[2] = even + 4.0f * even2;
-  y[3] = odd + 8.0f * odd2 + m[5 * step];
-}
-#else
-static inline void transform_source(vec* d, int step) {
-  const vec d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step];
-  d[0] = d0 - d2;
-  d[step] = d1 + d2;
-  d[2 * step] = d2 - d1;
-  d[3 * step] = d1 - d3;
-}
-
-static inline void transform_sums(const vec* m, int step, vec* y) {
-  const vec m1 = m[step], m2 = m[2 * step];
-  y[0] = m[0] + m1 + m2;
-  y[1] = m1 - m2 - m[3 * step];
-}
-#endif
-
 // The convolution's shape and where its arrays lie: the kernel's arguments of the same names.
 typedef struct {
   int IC, OH, OW, IH, IW, PH, PW, src_n, src_h, src_w, dst_n, dst_h, dst_w, res_n, res_h, res_w, tiles_h, tiles_w;

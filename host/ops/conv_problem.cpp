@@ -31,24 +31,50 @@ constexpr TileChoice kTiles[] = {
     {{4, 6, 2}, 1.0},   {{4, 1, 8}, 2.0},                       // SSE, NEON
 };
 
-// conv_tile.cl: pixels and channels that a work-item computes, and elements of K in local memory at a time.
-constexpr int kItemPixels = 4;
-constexpr std::size_t kTileDepth = 16;
-// Work-items along a side of a work-group, the preferred one first.
-constexpr int kTileSides[] = {16, 8, 4, 1};
+// The forms of conv_tile.cl: work-items along a side of a work-group, pixels and channels of each. The largest first.
+struct LocalForm {
+  int side, item;
 
-ConvTile tile_of_side(int side) { return {side * kItemPixels, side * kItemPixels, 1, false}; }
-
-std::optional<ConvTile> choose_local_tile(const KernelCaps& caps) {
-  for (const int side : kTileSides) {
-    const ConvTile tile = tile_of_side(side);
-    const auto items = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
-    const std::size_t local_bytes = 2 * kTileDepth * static_cast<std::size_t>(tile.vec) * sizeof(float);
-    const bool fits = items <= caps.max_work_group && static_cast<std::size_t>(side) <= caps.max_group(0) &&
-                      static_cast<std::size_t>(side) <= caps.max_group(1);
-    if (fits && local_bytes <= caps.local_bytes && caps.offers(tile.instance())) return tile;
+  int block() const { return side * item; }
+  ConvTile tile() const { return {block(), block(), 1, false}; }
+  std::size_t items() const { return static_cast<std::size_t>(side) * static_cast<std::size_t>(side); }
+  // DEPTH * (2 * BLOCK + 4) floats and BLOCK int4.
+  std::size_t local_bytes() const {
+    const std::size_t depth = std::min<std::size_t>(items(), 16);
+    const auto width = static_cast<std::size_t>(block());
+    return depth * (2 * width + 4) * sizeof(float) + width * 4 * sizeof(std::int32_t);
   }
-  return std::nullopt;
+};
+
+constexpr LocalForm kLocalForms[] = {{16, 8}, {8, 8}, {8, 4}, {4, 4}, {1, 4}};
+
+// Below this a block of one work-group is too narrow to be worth more groups.
+constexpr int kLeastBlock = 32;
+// Blocks of channels that a layer has, where choose_local_tile counts work-groups: those with few pixels have many.
+constexpr std::int64_t kUsualChannelBlocks = 4;
+
+LocalForm form_of(const ConvTile& tile) {
+  for (const LocalForm& form : kLocalForms) {
+    if (form.block() == tile.tile_m) return form;
+  }
+  fail(ErrorCode::kInternal, "no form of conv_tile.cl has blocks of " + std::to_string(tile.tile_m));
+}
+
+// The largest block that pixels fill and of which there are enough to keep every compute unit busy.
+std::optional<ConvTile> choose_local_tile(std::int64_t pixels, const KernelCaps& caps) {
+  std::optional<ConvTile> best;
+  for (const LocalForm& form : kLocalForms) {
+    const bool fits = form.items() <= caps.max_work_group && static_cast<std::size_t>(form.side) <= caps.max_group(0) &&
+                      static_cast<std::size_t>(form.side) <= caps.max_group(1) &&
+                      form.local_bytes() <= caps.local_bytes;
+    if (!fits || !caps.offers(form.tile().instance())) continue;
+    if (best && form.block() < kLeastBlock) break;
+    best = form.tile();
+    const std::int64_t blocks = divide_up(pixels, form.block());
+    const bool is_half_empty = blocks * form.block() >= 2 * pixels;
+    if (blocks * kUsualChannelBlocks >= caps.compute_units && !is_half_empty) break;
+  }
+  return best;
 }
 
 void add_destination_strides(ArgList& args, const ConvStrides& strides) {
@@ -89,7 +115,11 @@ void pack_groups(const float* from, const WeightStrides& strides, const WeightSi
 }  // namespace
 
 KernelInstance ConvTile::instance() const {
-  if (!is_wide) return {"conv_tile.cl", "SIDE=" + std::to_string(tile_m / kItemPixels), "conv_tile_f32"};
+  if (!is_wide) {
+    const LocalForm form = form_of(*this);
+    return {"conv_tile.cl", "ITEM=" + std::to_string(form.item) + ",SIDE=" + std::to_string(form.side),
+            "conv_tile_f32"};
+  }
   return {"conv_wide.cl",
           (has_half_weights ? "HALF_WEI=1," : "") + ("TILE_M=" + std::to_string(tile_m)) +
               ",TILE_N=" + std::to_string(tile_n) + ",VEC=" + std::to_string(vec),
@@ -128,7 +158,7 @@ std::string ConvTile::packing_key(std::string_view prefix) const {
 std::vector<ConvTile> all_conv_tiles() {
   std::vector<ConvTile> tiles;
   for (const TileChoice& choice : kTiles) tiles.push_back(choice.tile);
-  for (const int side : kTileSides) tiles.push_back(tile_of_side(side));
+  for (const LocalForm& form : kLocalForms) tiles.push_back(form.tile());
   return tiles;
 }
 
@@ -160,7 +190,7 @@ ConvProblem merge_rows(const ConvProblem& problem) {
 }
 
 std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps) {
-  if (!caps.is_wide()) return choose_local_tile(caps);
+  if (!caps.is_wide()) return choose_local_tile(pixels, caps);
   std::optional<ConvTile> best;
   double best_cost = 0;
   for (const auto& [tile, pixel_cost] : kTiles) {
@@ -243,8 +273,8 @@ KernelLaunch make_conv_launch(const ConvProblem& problem, const ConvTile& tile, 
     launch.global =
         global_size(divide_up(tiles, split.tiles_per_item), divide_up(vectors, split.vectors_per_item), problem.G);
   } else {
-    const int side = tile.tile_m / kItemPixels;
-    launch.global = global_size(tiles * side, vectors * side, problem.G);
+    const int side = form_of(tile).side;
+    launch.global = global_size(vectors * side, tiles * side, problem.G);
     launch.local = {static_cast<std::size_t>(side), static_cast<std::size_t>(side), 1};
   }
   add_activation(args, problem);

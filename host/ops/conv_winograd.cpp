@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "core/error.hpp"
 #include "ops/conv_args.hpp"
+#include "ops/conv_winograd_tile.hpp"
 
 namespace headrace {
 namespace {
@@ -17,6 +19,8 @@ constexpr std::int64_t kCacheBytes = 512 * 1024;
 constexpr std::int64_t kSumsBytes = 256 * 1024;
 // Few: each has scratch memory of its own.
 constexpr std::int64_t kItemsPerUnit = 4;
+// Of all work-items together. Large pictures with many channels would have gigabytes transformed at a time otherwise.
+constexpr std::int64_t kMaxScratchBytes = 128 * 1024 * 1024;
 
 constexpr WinogradForm kForms[] = {
     {{16, 14, 2}, 4}, {{16, 8, 2}, 4}, {{16, 14, 2}, 2},  // AVX-512
@@ -41,12 +45,14 @@ bool fits(const ConvShape& shape) {
 }
 
 double direct_cost(const ConvShape& shape, const ConvTile& tile) {
+  if (!tile.is_wide) return direct_tile_cost(shape, tile);
   const std::int64_t pixels = shape.N * shape.out[1] * shape.out[2];
   const double rows = static_cast<double>(divide_up(pixels, tile.tile_m) * tile.tile_m);
   return (rows + kLoadWeight) * static_cast<double>(kTaps * shape.IC * tile.vectors(shape.OC));
 }
 
 double winograd_cost(const ConvShape& shape, const WinogradForm& form) {
+  if (!form.tile.is_wide) return winograd_tile_cost(shape, form);
   const std::int64_t tiles = count_tiles(shape, form.out);
   const double rows = static_cast<double>(divide_up(tiles, form.tile.tile_m) * form.tile.tile_m);
   const std::int64_t vectors = form.tile.vectors(shape.OC);
@@ -56,9 +62,36 @@ double winograd_cost(const ConvShape& shape, const WinogradForm& form) {
          (sums * static_cast<double>(shape.IC * vectors) + kTransformPoint * transforms);
 }
 
-// Whether an int of the kernel counts the packed weights.
-bool is_indexable(const ConvShape& shape, const WinogradForm& form) {
-  return form.tile.packed_elems(shape.IC * form.products(), shape.OC) <= std::numeric_limits<std::int32_t>::max();
+// Whether an int of the kernel counts the packed weights, and the smallest scratch memory that keeps every compute unit
+// busy.
+bool is_indexable(const ConvShape& shape, const WinogradForm& form, const KernelCaps& caps) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t width = shape.IC + (1 + form.tile.tile_n) * form.tile.vec;
+  return form.tile.packed_elems(shape.IC * form.products(), shape.OC) <= kMost &&
+         form.products() * form.tile.tile_m * width <= kMost / caps.compute_units;
+}
+
+// The forms that a device of these capabilities has for a shape.
+std::vector<WinogradForm> forms_for(const ConvShape& shape, const std::optional<ConvTile>& direct,
+                                    const KernelCaps& caps) {
+  std::vector<WinogradForm> forms;
+  if (!caps.is_wide()) {
+    for (const int out : {4, 2}) {
+      if (const auto tile = choose_conv_tile(count_tiles(shape, out), caps)) forms.push_back({*tile, out});
+    }
+    return forms;
+  }
+  for (const WinogradForm& form : kForms) {
+    const bool is_wrong_width = direct ? form.tile.vec != direct->vec : form.tile.vec > std::max(caps.vector_width, 4);
+    if (!is_wrong_width) forms.push_back(form);
+  }
+  return forms;
+}
+
+bool is_offered(const WinogradForm& form, const KernelCaps& caps) {
+  const auto instances = form.instances();
+  return std::all_of(instances.begin(), instances.end(),
+                     [&](const KernelInstance& instance) { return caps.offers(instance); });
 }
 
 // G for the points 0, 1, -1, 2, -2 and infinity, and for 0, 1, -1 and infinity.
@@ -101,11 +134,11 @@ class Splitter {
         depth_(divide_up(problem.IC, form.tile.vec) * form.tile.vec),
         units_(caps.compute_units) {}
 
-  // The split that moves the least memory among those that keep every compute unit busy. Of the splits into as many
-  // ranges, or blocks of equal size, the smallest one is looked at: it moves least.
+  // The split that moves the least memory among those that keep every compute unit busy and do not take too much. Of
+  // the splits into as many ranges, or blocks of equal size, the smallest one is looked at: it moves least.
   Split best() const {
     Split best;
-    double least = std::numeric_limits<double>::infinity();
+    std::pair<std::int64_t, double> least{std::numeric_limits<std::int64_t>::max(), 0};
     const std::int64_t most = kItemsPerUnit * units_;
     for (std::int64_t tiles = std::min(rows_, most); tiles > 0; --tiles) {
       for (std::int64_t channels = std::min(pairs_, most / tiles); channels > 0; --channels) {
@@ -115,10 +148,10 @@ class Splitter {
         if (items < std::min(units_, rows_ * pairs_)) continue;
         for (std::int64_t rows = rows_per_item; rows > 0; rows = next_block(rows_per_item, rows)) {
           const Split split = make(rows_per_item, pairs_per_item, rows);
-          const double moved = traffic(split, divide_up(rows_per_item, rows));
-          if (moved >= least) continue;
+          const std::pair cost{excess_bytes(split), traffic(split, divide_up(rows_per_item, rows))};
+          if (cost >= least) continue;
           best = split;
-          least = moved;
+          least = cost;
         }
       }
     }
@@ -147,6 +180,12 @@ class Splitter {
     return split;
   }
 
+  // What the scratch memory takes beyond its bound.
+  std::int64_t excess_bytes(const Split& split) const {
+    const std::int64_t bytes = 4 * split.items() * scratch_item(split);
+    return std::max<std::int64_t>(bytes - kMaxScratchBytes, 0);
+  }
+
   // Bytes between the caches of a core and what lies behind them.
   double traffic(const Split& split, std::int64_t blocks) const {
     const std::int64_t weights = 4 * form_.products() * depth_ * split.vectors_per_item * form_.tile.vec;
@@ -166,21 +205,21 @@ class Splitter {
 
 }  // namespace
 
-KernelInstance WinogradForm::instance() const {
-  return {"winograd_wide.cl",
-          "OUT=" + std::to_string(out) + ",TILE_M=" + std::to_string(tile.tile_m) +
-              ",TILE_N=" + std::to_string(tile.tile_n) + ",VEC=" + std::to_string(tile.vec),
-          "winograd_wide_f32"};
+std::vector<KernelInstance> WinogradForm::instances() const {
+  if (!tile.is_wide) return winograd_tile_instances(*this);
+  return {{"winograd_wide.cl",
+           "OUT=" + std::to_string(out) + ",TILE_M=" + std::to_string(tile.tile_m) +
+               ",TILE_N=" + std::to_string(tile.tile_n) + ",VEC=" + std::to_string(tile.vec),
+           "winograd_wide_f32"}};
 }
 
 std::optional<WinogradForm> choose_winograd(const ConvShape& shape, const std::optional<ConvTile>& direct,
                                             const KernelCaps& caps) {
-  if (!caps.is_wide() || caps.exact_nan || !fits(shape)) return std::nullopt;
+  if (caps.exact_nan || !fits(shape)) return std::nullopt;
   std::optional<WinogradForm> best;
   double best_cost = direct ? kLeastGain * direct_cost(shape, *direct) : std::numeric_limits<double>::infinity();
-  for (const WinogradForm& form : kForms) {
-    const bool is_wrong_width = direct ? form.tile.vec != direct->vec : form.tile.vec > std::max(caps.vector_width, 4);
-    if (is_wrong_width || !caps.offers(form.instance()) || !is_indexable(shape, form)) continue;
+  for (const WinogradForm& form : forms_for(shape, direct, caps)) {
+    if (!is_offered(form, caps) || !is_indexable(shape, form, caps)) continue;
     const double cost = winograd_cost(shape, form);
     if (cost >= best_cost) continue;
     best = form;
@@ -189,9 +228,11 @@ std::optional<WinogradForm> choose_winograd(const ConvShape& shape, const std::o
   return best;
 }
 
-std::vector<KernelInstance> all_winograd_instances() {
-  std::vector<KernelInstance> result;
-  for (const WinogradForm& form : kForms) result.push_back(form.instance());
+std::vector<WinogradForm> all_winograd_forms() {
+  std::vector<WinogradForm> result(std::begin(kForms), std::end(kForms));
+  for (const ConvTile& tile : all_conv_tiles()) {
+    if (!tile.is_wide) result.insert(result.end(), {{tile, 4}, {tile, 2}});
+  }
   return result;
 }
 
@@ -208,15 +249,9 @@ Tensor transform_winograd_weights(const Tensor& wei, const WinogradForm& form) {
   return transformed;
 }
 
-Lowered lower_winograd(ConvProblem problem, const Tensor& wei, const WinogradForm& form, const KernelCaps& caps) {
-  Lowered lowered;
-  problem.wei = Operand::constant(0);
-  const WeightSizes sizes{1, problem.OC, form.products(), problem.IC};
-  const WeightStrides strides{0, problem.IC * form.products(), 1, form.products()};
-  lowered.constants.push_back(
-      {form.tile.packing_key("winograd") + ",OUT=" + std::to_string(form.out), [wei, form, sizes, strides] {
-         return pack_conv_weights(transform_winograd_weights(wei, form), strides, sizes, form.tile);
-       }});
+namespace {
+
+void add_wide_launch(const ConvProblem& problem, const WinogradForm& form, const KernelCaps& caps, Lowered& lowered) {
   const std::int64_t tiles_h = divide_up(problem.out[1], form.out);
   const std::int64_t tiles_w = divide_up(problem.out[2], form.out);
   const std::int64_t tiles = problem.N * tiles_h * tiles_w;
@@ -224,7 +259,7 @@ Lowered lower_winograd(ConvProblem problem, const Tensor& wei, const WinogradFor
   const Split split = splitter.best();
   const std::int64_t scratch_item = splitter.scratch_item(split);
   KernelLaunch launch;
-  launch.instance = form.instance();
+  launch.instance = form.instances()[0];
   launch.global = {static_cast<std::size_t>(split.tile_ranges), static_cast<std::size_t>(split.channel_ranges), 1};
   lowered.scratch_bytes.push_back(static_cast<std::size_t>(split.items() * scratch_item) * sizeof(float));
   ArgList args;
@@ -251,6 +286,30 @@ Lowered lower_winograd(ConvProblem problem, const Tensor& wei, const WinogradFor
   args.add(problem.beta);
   launch.args = args.take();
   lowered.launches.push_back(std::move(launch));
+}
+
+}  // namespace
+
+Lowered lower_winograd(ConvProblem problem, const Tensor& wei, const WinogradForm& form, const KernelCaps& caps) {
+  Lowered lowered;
+  problem.wei = Operand::constant(0);
+  // A product of the wide form is a tap: its kernel finds them in the packed weights; those of the other are groups.
+  const std::int64_t products = form.products();
+  WeightSizes sizes{1, problem.OC, products, problem.IC};
+  WeightStrides strides{0, problem.IC * products, 1, products};
+  if (!form.tile.is_wide) {
+    std::swap(sizes.G, sizes.taps);
+    std::swap(strides.g, strides.tap);
+  }
+  lowered.constants.push_back(
+      {form.tile.packing_key("winograd") + ",OUT=" + std::to_string(form.out), [wei, form, sizes, strides] {
+         return pack_conv_weights(transform_winograd_weights(wei, form), strides, sizes, form.tile);
+       }});
+  if (!form.tile.is_wide) {
+    add_winograd_tile_launches(problem, form, caps, lowered);
+  } else {
+    add_wide_launch(problem, form, caps, lowered);
+  }
   return lowered;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of winograd_wide.cl: 3x3 convolutions of stride 1 with fewer multiplications.
+// Launches of winograd_wide.cl, and of winograd_tile.cl around conv_tile.cl: 3x3 convolutions of stride 1 with fewer
+// multiplications.
 #pragma once
 
 #include <optional>
@@ -11,13 +12,14 @@
 
 namespace headrace {
 
-// How an instance of winograd_wide.cl tiles its work.
+// How winograd_wide.cl, or conv_tile.cl for winograd_tile.cl, tiles its work.
 struct WinogradForm {
   ConvTile tile;  // tile_m tiles of the image, tile_n vectors of output channels
   int out = 4;    // outputs along a side of a tile of the image
 
   std::int64_t products() const { return static_cast<std::int64_t>(out + 2) * (out + 2); }
-  KernelInstance instance() const;
+  // One, or those of the source's transform, the products and the sums' transform.
+  std::vector<KernelInstance> instances() const;
 };
 
 // The form that costs least where it costs less than the direct convolution with `direct`, where there is that one;
@@ -25,9 +27,10 @@ struct WinogradForm {
 std::optional<WinogradForm> choose_winograd(const ConvShape& shape, const std::optional<ConvTile>& direct,
                                             const KernelCaps& caps);
 
-std::vector<KernelInstance> all_winograd_instances();
+// Every form that choose_winograd may return.
+std::vector<WinogradForm> all_winograd_forms();
 
-// The launch for a problem that fits; `wei` is [OC, IC, 3, 3].
+// The launches for a problem that fits; `wei` is [OC, IC, 3, 3].
 Lowered lower_winograd(ConvProblem problem, const Tensor& wei, const WinogradForm& form, const KernelCaps& caps);
 
 // G w G^T of every filter of [OC, IC, 3, 3]: [OC, IC, form.products()].

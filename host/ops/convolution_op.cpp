@@ -237,7 +237,11 @@ std::vector<KernelInstance> instances() {
   std::vector<KernelInstance> result;
   for (const ConvTile& tile : all_conv_tiles()) result.push_back(tile.instance());
   for (const KernelInstance& instance : all_depthwise_instances()) result.push_back(instance);
-  for (const KernelInstance& instance : all_winograd_instances()) result.push_back(instance);
+  for (const WinogradForm& form : all_winograd_forms()) {
+    for (const KernelInstance& instance : form.instances()) result.push_back(instance);
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 

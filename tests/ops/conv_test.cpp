@@ -6,82 +6,10 @@
 #include <random>
 #include <sstream>
 
-#include "support/op_case.hpp"
+#include "support/conv_case.hpp"
 
 namespace headrace::test {
 namespace {
-
-using Ints = std::vector<std::int64_t>;
-
-struct ConvCase {
-  std::string type = "Convolution";
-  Ints size{9, 10};  // spatial
-  Ints kernel{3, 3};
-  Ints stride{}, dilation{}, pads_begin{}, pads_end{}, output_padding{};  // empty: the default
-  std::int64_t N = 1, G = 1, IC = 5, OC = 17;                             // IC and OC per group
-  std::string auto_pad{};
-  bool has_bias = false, has_residual = false;
-  Activation activation = Activation::kNone;
-  float alpha = 0.0F, beta = 0.0F;
-};
-
-std::string join(const Ints& values, char separator) {
-  std::ostringstream text;
-  for (std::size_t i = 0; i < values.size(); ++i) text << (i > 0 ? std::string(1, separator) : "") << values[i];
-  return text.str();
-}
-
-void PrintTo(const ConvCase& c, std::ostream* out) {
-  *out << c.type << " n" << c.N << "g" << c.G << "c" << c.IC << "o" << c.OC << " in" << join(c.size, 'x') << " k"
-       << join(c.kernel, 'x') << " s" << join(c.stride, 'x') << " d" << join(c.dilation, 'x') << " p"
-       << join(c.pads_begin, 'x') << "/" << join(c.pads_end, 'x') << " op" << join(c.output_padding, 'x') << " "
-       << c.auto_pad << (c.has_bias ? " bias" : "") << (c.has_residual ? " residual" : "") << " act"
-       << static_cast<int>(c.activation);
-}
-
-bool is_transposed(const ConvCase& c) { return c.type.find("Backprop") != std::string::npos; }
-
-Shape weights_shape(const ConvCase& c) {
-  Shape shape;
-  const bool is_group = c.type.rfind("Group", 0) == 0;
-  if (is_group) shape.push_back(c.G);
-  shape.push_back(is_transposed(c) ? c.IC : c.OC);
-  shape.push_back(is_transposed(c) ? c.OC : c.IC);
-  shape.insert(shape.end(), c.kernel.begin(), c.kernel.end());
-  return shape;
-}
-
-OpCase make_case(const ConvCase& c, std::uint32_t seed) {
-  OpCase result;
-  result.type = c.type;
-  const std::pair<const char*, const Ints*> lists[] = {{"strides", &c.stride},
-                                                       {"dilations", &c.dilation},
-                                                       {"pads_begin", &c.pads_begin},
-                                                       {"pads_end", &c.pads_end},
-                                                       {"output_padding", &c.output_padding}};
-  for (const auto& [name, values] : lists) {
-    if (!values->empty()) result.attributes[name] = join(*values, ',');
-  }
-  if (!c.auto_pad.empty()) result.attributes["auto_pad"] = c.auto_pad;
-  Shape src{c.N, c.G * c.IC};
-  src.insert(src.end(), c.size.begin(), c.size.end());
-  result.inputs = {random_tensor(src, seed), random_tensor(weights_shape(c), seed + 1)};
-  result.constants = {1};
-  result.epilogue.activation = c.activation;
-  result.epilogue.alpha = c.alpha;
-  result.epilogue.beta = c.beta;
-  const Shape dst = make_node(result).outputs[0].shape;
-  if (c.has_bias) {
-    result.epilogue.bias_input = static_cast<std::int32_t>(result.inputs.size());
-    result.constants.push_back(result.inputs.size());
-    result.inputs.push_back(random_tensor({c.G * c.OC}, seed + 2));
-  }
-  if (c.has_residual) {
-    result.epilogue.residual_input = static_cast<std::int32_t>(result.inputs.size());
-    result.inputs.push_back(random_tensor(dst, seed + 3));
-  }
-  return result;
-}
 
 void check(const ConvCase& c, std::uint32_t seed = 7) {
   std::ostringstream text;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every form of winograd_wide.cl on every OpenCL device, as if a bitstream held nothing but that form.
+// Every form of Winograd's convolution on every OpenCL device, as if a bitstream held nothing but that form.
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <random>
 
 #include "ops/conv_winograd.hpp"
-#include "support/op_case.hpp"
+#include "support/conv_case.hpp"
 
 namespace headrace::test {
 namespace {
@@ -39,24 +39,22 @@ OpCase make_case(const WinogradCase& c, std::uint32_t seed) {
   return result;
 }
 
-class WinogradTest : public testing::TestWithParam<KernelInstance> {
+class WinogradTest : public testing::TestWithParam<WinogradForm> {
  protected:
-  void check(const OpCase& op_case) {
-    check_op_as(op_case, [this](KernelCaps& caps) {
-      caps.has_compiler = false;
-      caps.programmed = {GetParam().key()};
-      caps.vector_width = 16;
-    });
+  void check(OpCase op_case) {
+    op_case.lower = lower_as(GetParam());
+    check_op_with(op_case, GetParam().instances());
   }
 };
 
-std::string name_of(const testing::TestParamInfo<KernelInstance>& info) {
-  std::string name = info.param.macros;
+std::string name_of(const testing::TestParamInfo<WinogradForm>& info) {
+  std::string name;
+  for (const KernelInstance& instance : info.param.instances()) name += (name.empty() ? "" : ",") + instance.macros;
   for (char& letter : name) letter = letter == '=' || letter == ',' ? '_' : letter;
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, WinogradTest, testing::ValuesIn(all_winograd_instances()), name_of);
+INSTANTIATE_TEST_SUITE_P(Forms, WinogradTest, testing::ValuesIn(all_winograd_forms()), name_of);
 
 TEST_P(WinogradTest, SizesAroundTiles) {
   for (const std::int64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 13}) {

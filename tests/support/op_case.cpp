@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <thread>
 
 #include "ops/strided.hpp"
 #include "support/placed_case.hpp"
@@ -17,11 +18,12 @@ void run_and_compare(const OpCase& op_case, const Node& node, Device& device, co
                      const std::vector<Tensor>& expected) {
   const OpDescriptor& op = *find_op(node.type);
   Placement placement = make_placement(op_case, node, op, caps, order);
-  const std::string where = node.type + " on " + device.info().name + " (" + device.info().description + ") order " +
-                            std::to_string(static_cast<int>(order));
+  const std::string where = op_case.label + " " + node.type + " on " + device.info().name + " (" +
+                            device.info().description + ") order " + std::to_string(static_cast<int>(order));
   const Support support = op.supports(node, placement.lower_inputs, placement.lower_outputs, caps);
   ASSERT_TRUE(support.ok) << where << ": " << support.reason;
-  const Lowered lowered = op.lower(node, placement.lower_inputs, placement.lower_outputs, caps);
+  const LowerFunction lower = op_case.lower ? op_case.lower : op.lower;
+  const Lowered lowered = lower(node, placement.lower_inputs, placement.lower_outputs, caps);
   for (const KernelLaunch& launch : lowered.launches) {
     const std::vector<KernelInstance> all = find_op(node.type)->instances();
     // Kernels of other operators (copies) are listed by their own operator.
@@ -100,6 +102,57 @@ void check_op_as(const OpCase& op_case, const std::function<void(KernelCaps&)>& 
       run_and_compare(op_case, node, *device, caps, order, expected);
       if (::testing::Test::HasFatalFailure()) return;
     }
+  }
+}
+
+namespace {
+
+bool is_wide(const KernelInstance& instance) { return instance.file.ends_with("_wide.cl"); }
+bool needs_vnni(const KernelInstance& instance) { return instance.macros.find("VNNI=1") != std::string::npos; }
+
+// What `device` offers where it is programmed with the instances and cannot compile.
+KernelCaps caps_with(const Device& device, const std::vector<KernelInstance>& instances) {
+  KernelCaps caps = device.caps();
+  if (is_wide(instances[0])) {
+    caps.vector_width = 16;
+  } else {
+    caps.type = DeviceType::kGpu;
+  }
+  caps.has_vnni = needs_vnni(instances[0]);
+  caps.has_compiler = false;
+  caps.programmed.clear();
+  for (const KernelInstance& instance : instances) caps.programmed.insert(instance.key());
+  return caps;
+}
+
+}  // namespace
+
+std::vector<Device*> devices_for(const KernelInstance& instance) {
+  std::vector<Device*> devices;
+  for (Device* device : opencl_test_devices()) {
+    const KernelCaps caps = device->caps();
+    if (!caps.has_compiler || (is_wide(instance) && caps.type == DeviceType::kGpu)) continue;
+    if (needs_vnni(instance) && !caps.has_vnni) continue;
+    devices.push_back(device);
+  }
+  return devices;
+}
+
+void check_op_with(const OpCase& op_case, const std::vector<KernelInstance>& instances) {
+  const Node node = make_node(op_case);
+  const std::vector<Tensor> expected = run_case_reference(op_case);
+  std::vector<std::jthread> threads;
+  for (Device* device : devices_for(instances[0])) {
+    threads.emplace_back([&, device] {
+      try {
+        const KernelCaps caps = caps_with(*device, instances);
+        for (const Order order : {Order::kRowMajor, Order::kChannelsLast, Order::kView}) {
+          run_and_compare(op_case, node, *device, caps, order, expected);
+        }
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << op_case.label << " on " << device->info().name << ": " << error.what();
+      }
+    });
   }
 }
 

@@ -14,6 +14,9 @@
 
 namespace headrace::test {
 
+using LowerFunction =
+    std::function<Lowered(const Node&, std::span<const LowerInput>, std::span<const TensorDesc>, const KernelCaps&)>;
+
 struct OpCase {
   std::string type;  // IR type name
   RawAttributes attributes{};
@@ -22,6 +25,8 @@ struct OpCase {
   std::int32_t opset = 1;
   Epilogue epilogue{};      // its inputs are indices into `inputs`, behind the operator's own
   double tolerance = 1e-4;  // max |r - e| <= tolerance * max(1, max |e|); 0: bit for bit
+  std::string label{};      // stands in failure messages
+  LowerFunction lower{};    // instead of the operator's
 };
 
 // The node of the case with parsed attributes and inferred outputs.
@@ -38,6 +43,13 @@ void check_op(const OpCase& op_case);
 // The same on every OpenCL CPU device as if it had other capabilities, so that kernels meant for other devices are run
 // too; they have to give right numbers everywhere.
 void check_op_as(const OpCase& op_case, const std::function<void(KernelCaps&)>& change);
+
+// The devices that can run an instance: those that compile; GPUs leave the wide family out, which keeps panels of tens
+// of kilobytes in private memory, and forms for VNNI need it.
+std::vector<Device*> devices_for(const KernelInstance& instance);
+
+// The same on all of them at once, in a thread each, as if a bitstream held nothing but these instances, of one family.
+void check_op_with(const OpCase& op_case, const std::vector<KernelInstance>& instances);
 
 // With the kernels of a GPU with work-groups of this size.
 void check_op_tile_family(const OpCase& op_case, std::size_t max_work_group = 256);

@@ -43,18 +43,30 @@ TEST(ConvTileTest, TakesWhatTheBitstreamHolds) {
 TEST(ConvTileTest, GpuTileFitsTheWorkGroup) {
   KernelCaps caps = cpu_caps(1);
   caps.type = DeviceType::kGpu;
-  for (const auto& [limit, side] : {std::pair{1024, "SIDE=16"}, {255, "SIDE=8"}, {16, "SIDE=4"}, {15, "SIDE=1"}}) {
+  const auto macros = [&](std::int64_t pixels) { return choose_conv_tile(pixels, caps)->instance().macros; };
+  for (const auto& [limit, expected] :
+       {std::pair{1024, "ITEM=8,SIDE=16"}, {255, "ITEM=8,SIDE=8"}, {63, "ITEM=4,SIDE=4"}, {15, "ITEM=4,SIDE=1"}}) {
     caps.max_work_group = static_cast<std::size_t>(limit);
-    EXPECT_EQ(choose_conv_tile(100, caps)->instance().macros, side);
+    EXPECT_EQ(macros(100), expected);
   }
   caps.max_work_group = 1024;
-  for (const auto& [sizes, side] :
-       {std::pair{std::array<std::size_t, 3>{1024, 1, 1}, "SIDE=1"}, {{16, 8, 1}, "SIDE=8"}}) {
+  for (const auto& [sizes, expected] :
+       {std::pair{std::array<std::size_t, 3>{1024, 1, 1}, "ITEM=4,SIDE=1"}, {{16, 8, 1}, "ITEM=8,SIDE=8"}}) {
     caps.max_work_item_sizes = sizes;
-    EXPECT_EQ(choose_conv_tile(100, caps)->instance().macros, side);
+    EXPECT_EQ(macros(100), expected);
   }
   caps.local_bytes = 0;
   EXPECT_FALSE(choose_conv_tile(100, caps).has_value());
+}
+
+TEST(ConvTileTest, GpuTileLeavesNoComputeUnitIdle) {
+  KernelCaps caps = cpu_caps(1);
+  caps.type = DeviceType::kGpu;
+  caps.compute_units = 64;
+  EXPECT_EQ(choose_conv_tile(56 * 56, caps)->tile_m, 128);
+  EXPECT_EQ(choose_conv_tile(28 * 28, caps)->tile_m, 32);
+  EXPECT_EQ(choose_conv_tile(32 * 32, caps)->tile_m, 64);
+  EXPECT_EQ(choose_conv_tile(1, caps)->tile_m, 32);
 }
 
 TEST(ConvTileTest, LastBlockOfPackedWeightsIsNarrower) {
