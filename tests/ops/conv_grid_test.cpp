@@ -74,6 +74,9 @@ TEST_P(ConvGridTest, SampledParameters) { check(sample_conv_grid(GetParam().fami
 
 TEST_P(ConvGridTest, EdgesOfTiles) { check(cases_at_tile_edges(GetParam())); }
 
+// What tests/oclgrind.sh runs: each load and store in seconds, not minutes.
+TEST_P(ConvGridTest, TinyShape) { check({tiny_case(GetParam())}); }
+
 template <typename F>
 std::set<std::int64_t> values_in(const std::vector<GridCase>& cases, F value) {
   std::set<std::int64_t> values;

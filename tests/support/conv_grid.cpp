@@ -209,6 +209,26 @@ std::vector<GridCase> sample_conv_grid(ConvFamily family, std::size_t count, std
   return cases;
 }
 
+GridCase tiny_case(const ConvForm& form) {
+  GridCase result;
+  ConvCase& c = result.conv;
+  c.size = {2, 3};
+  c.pads_begin = {1, 2};
+  c.pads_end = {2, 1};
+  c.IC = 3;
+  c.OC = form.vector_channels + 1;
+  if (form.family == ConvFamily::kDepthwise) {
+    c.type = "GroupConvolution";
+    c.G = form.vector_channels + 1;
+    c.IC = c.OC = 1;
+  }
+  c.has_bias = c.has_residual = true;
+  c.activation = Activation::kLeakyRelu;
+  c.alpha = 0.1F;
+  result.zero_point = 77;
+  return result;
+}
+
 std::vector<GridCase> cases_at_tile_edges(const ConvForm& form) {
   std::vector<GridCase> cases;
   const auto add = [&](std::int64_t pixels, std::int64_t IC, std::int64_t OC) {

@@ -39,6 +39,9 @@ std::vector<GridCase> sample_conv_grid(ConvFamily family, std::size_t count, std
 // Pixels, channels and sums one below, at and one above the tile's edges.
 std::vector<GridCase> cases_at_tile_edges(const ConvForm& form);
 
+// One case with padding on all sides, a channel past the vectors, bias, residual and an activation that is no bound.
+GridCase tiny_case(const ConvForm& form);
+
 // The values that sample_conv_grid draws from, for the test that all are drawn.
 struct ConvGridValues {
   std::vector<Ints> kernels{{1, 1}, {2, 2}, {3, 3}, {5, 5}, {7, 7}, {1, 3}, {3, 1}};

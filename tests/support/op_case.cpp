@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -13,6 +16,50 @@
 
 namespace headrace::test {
 namespace {
+
+// HEADRACE_QUICK_CASES=n, for devices that need seconds for one case (Oclgrind): the first n small cases of each test,
+// in one memory order. What is left out is counted.
+class QuickRun : public ::testing::Environment {
+ public:
+  bool takes(const OpCase& op_case) {
+    if (most_ == 0) return true;
+    std::int64_t elems = count_elems(make_node(op_case).outputs[0].shape);
+    for (const Tensor& input : op_case.inputs) elems += input.count();
+    const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+    int& taken = taken_[std::string(test.test_suite_name()) + test.name()];
+    if (elems > kMostElems || taken >= most_) {
+      ++left_out_;
+      return false;
+    }
+    ++taken;
+    return true;
+  }
+  std::vector<Order> orders() const {
+    if (most_ == 0) return {Order::kRowMajor, Order::kChannelsLast, Order::kView};
+    return {Order::kView};
+  }
+  void TearDown() override {
+    if (most_ != 0) std::cout << "HEADRACE_QUICK_CASES: " << left_out_ << " cases were left out\n";
+  }
+
+ private:
+  static constexpr std::int64_t kMostElems = 3000;
+  static int most_cases() {
+    const char* value = std::getenv("HEADRACE_QUICK_CASES");
+    return value == nullptr ? 0 : std::stoi(value);
+  }
+
+  int most_ = most_cases();
+  int left_out_ = 0;
+  std::map<std::string, int> taken_;
+};
+// Owned by googletest.
+QuickRun& quick_run() {
+  static QuickRun* const run =
+      static_cast<QuickRun*>(::testing::AddGlobalTestEnvironment(new QuickRun));  // NOLINT(*-owning-memory)
+  return *run;
+}
+[[maybe_unused]] const QuickRun& registered_quick_run = quick_run();
 
 void run_and_compare(const OpCase& op_case, const Node& node, Device& device, const KernelCaps& caps, Order order,
                      const std::vector<Tensor>& expected) {
@@ -81,10 +128,11 @@ std::vector<Tensor> run_case_reference(const OpCase& op_case) {
 }
 
 void check_op(const OpCase& op_case) {
+  if (!quick_run().takes(op_case)) return;
   const Node node = make_node(op_case);
   const std::vector<Tensor> expected = run_case_reference(op_case);
   for (Device* device : opencl_test_devices()) {
-    for (const Order order : {Order::kRowMajor, Order::kChannelsLast, Order::kView}) {
+    for (const Order order : quick_run().orders()) {
       run_and_compare(op_case, node, *device, device->caps(), order, expected);
       if (::testing::Test::HasFatalFailure()) return;
     }
@@ -92,13 +140,14 @@ void check_op(const OpCase& op_case) {
 }
 
 void check_op_as(const OpCase& op_case, const std::function<void(KernelCaps&)>& change) {
+  if (!quick_run().takes(op_case)) return;
   const Node node = make_node(op_case);
   const std::vector<Tensor> expected = run_case_reference(op_case);
   for (Device* device : opencl_test_devices()) {
     KernelCaps caps = device->caps();
     if (caps.type != DeviceType::kCpu) continue;
     change(caps);
-    for (const Order order : {Order::kRowMajor, Order::kChannelsLast, Order::kView}) {
+    for (const Order order : quick_run().orders()) {
       run_and_compare(op_case, node, *device, caps, order, expected);
       if (::testing::Test::HasFatalFailure()) return;
     }
@@ -139,6 +188,7 @@ std::vector<Device*> devices_for(const KernelInstance& instance) {
 }
 
 void check_op_with(const OpCase& op_case, const std::vector<KernelInstance>& instances) {
+  if (!quick_run().takes(op_case)) return;
   const Node node = make_node(op_case);
   const std::vector<Tensor> expected = run_case_reference(op_case);
   std::vector<std::jthread> threads;
@@ -146,7 +196,7 @@ void check_op_with(const OpCase& op_case, const std::vector<KernelInstance>& ins
     threads.emplace_back([&, device] {
       try {
         const KernelCaps caps = caps_with(*device, instances);
-        for (const Order order : {Order::kRowMajor, Order::kChannelsLast, Order::kView}) {
+        for (const Order order : quick_run().orders()) {
           run_and_compare(op_case, node, *device, caps, order, expected);
         }
       } catch (const std::exception& error) {

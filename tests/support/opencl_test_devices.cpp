@@ -63,13 +63,27 @@ struct TestDevices {
   }
 };
 
+std::unique_ptr<TestDevices>& test_devices() {
+  static std::unique_ptr<TestDevices> devices;
+  return devices;
+}
+
+// Closes the devices behind the last test: when static objects are destroyed, Oclgrind's compiler is gone already.
+class CloseDevices : public ::testing::Environment {
+ public:
+  void TearDown() override { test_devices().reset(); }
+};
+[[maybe_unused]] const ::testing::Environment* const kCloseDevices =
+    ::testing::AddGlobalTestEnvironment(new CloseDevices);
+
 }  // namespace
 
 const std::vector<Device*>& opencl_test_devices() {
-  static const TestDevices kDevices;
-  check_required(kDevices.entries);
-  if (kDevices.devices.empty()) ADD_FAILURE() << "no OpenCL device to test on; install pocl-opencl-icd";
-  return kDevices.devices;
+  std::unique_ptr<TestDevices>& opened = test_devices();
+  if (opened == nullptr) opened = std::make_unique<TestDevices>();
+  check_required(opened->entries);
+  if (opened->devices.empty()) ADD_FAILURE() << "no OpenCL device to test on; install pocl-opencl-icd";
+  return opened->devices;
 }
 
 }  // namespace headrace::test

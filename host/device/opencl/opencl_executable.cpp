@@ -92,6 +92,8 @@ void load_programs(LoadedPlan& loaded) {
 void upload_constant(LoadedPlan& loaded, const PlanBuffer& buffer) {
   const OpenClContext& context = *loaded.context;
   const std::size_t size = std::max(buffer.size_bytes, buffer.constant.size_bytes());
+  // Kernels may read the slack: it belongs to the buffer where drivers or Oclgrind look for reads past its end.
+  const std::size_t with_slack = std::min(size + kBufferSlackBytes, std::max(size, context.caps().max_alloc_bytes));
   const auto* data = buffer.constant.data();
   AlignedMemory copy;
   if (context.shares_host_memory()) {
@@ -106,11 +108,10 @@ void upload_constant(LoadedPlan& loaded, const PlanBuffer& buffer) {
       std::memcpy(copy.get(), data, buffer.constant.size_bytes());
       host = copy.get();
     }
-    loaded.constants.push_back(context.make_buffer(size, host, buffer.name, true));
+    loaded.constants.push_back(context.make_buffer(with_slack, host, buffer.name, true));
     loaded.constant_memory.push_back(std::move(copy));
     return;
   }
-  const std::size_t with_slack = std::min(size + kBufferSlackBytes, std::max(size, context.caps().max_alloc_bytes));
   ClMemory memory = context.make_buffer(with_slack, nullptr, buffer.name, true);
   cl_int code = CL_SUCCESS;
   const ClQueue queue(clCreateCommandQueue(context.get(), context.device(), 0, &code));
