@@ -2,6 +2,8 @@
 #include "ops/conv_problem.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include "core/error.hpp"
 #include "ops/conv_args.hpp"
@@ -203,6 +205,22 @@ std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& 
     }
   }
   return best;
+}
+
+Support supports_conv_index(const ConvShape& shape, const TensorDesc& src, std::int64_t packed_elems) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (packed_elems > kMost) return Support::no("the packed weights have more than 2^31 elements");
+  for (std::size_t i = 0; i < shape.spatial_rank; ++i) {
+    const std::size_t axis = 3 - shape.spatial_rank + i;
+    const std::int64_t step = shape.is_transposed ? 1 : shape.stride[axis];
+    // Attributes are below 2^30: no product of two overflows here.
+    const std::int64_t reach =
+        shape.out[axis] * step + std::abs(shape.pad_begin[axis]) + (shape.kernel[axis] - 1) * shape.dilation[axis];
+    if (reach > kMost / std::max<std::int64_t>(src.strides[2 + i], 1)) {
+      return Support::no("stride, dilation or padding reaches more than 2^31 elements far");
+    }
+  }
+  return Support::yes();
 }
 
 Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const WeightSizes& sizes,

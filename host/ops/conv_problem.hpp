@@ -95,6 +95,10 @@ struct WeightSizes {
   std::int64_t G = 1, OC = 1, taps = 1, IC = 1;
 };
 
+// Whether the kernels' ints hold every place that a tap of the shape reads or skips as padding (strides of src as its
+// desc has them), and the elements of the packed weights.
+Support supports_conv_index(const ConvShape& shape, const TensorDesc& src, std::int64_t packed_elems);
+
 // Packs f32 weights into the order that the kernels read: [G * packed_elems] f32, or f16 where the tile says so.
 Tensor pack_conv_weights(const Tensor& wei, const WeightStrides& strides, const WeightSizes& sizes,
                          const ConvTile& tile);

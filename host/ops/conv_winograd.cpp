@@ -8,19 +8,13 @@
 
 #include "core/error.hpp"
 #include "ops/conv_args.hpp"
+#include "ops/conv_winograd_split.hpp"
 #include "ops/conv_winograd_tile.hpp"
 
 namespace headrace {
 namespace {
 
 constexpr std::int64_t kTaps = 9;
-// Shares of a second-level cache: for transformed tiles or weights, and for sums.
-constexpr std::int64_t kCacheBytes = 512 * 1024;
-constexpr std::int64_t kSumsBytes = 256 * 1024;
-// Few: each has scratch memory of its own.
-constexpr std::int64_t kItemsPerUnit = 4;
-// Of all work-items together. Large pictures with many channels would have gigabytes transformed at a time otherwise.
-constexpr std::int64_t kMaxScratchBytes = 128 * 1024 * 1024;
 
 constexpr WinogradForm kForms[] = {
     {{16, 14, 2}, 4}, {{16, 8, 2}, 4}, {{16, 14, 2}, 2},  // AVX-512
@@ -51,8 +45,8 @@ double direct_cost(const ConvShape& shape, const ConvTile& tile) {
   return (rows + kLoadWeight) * static_cast<double>(kTaps * shape.IC * tile.vectors(shape.OC));
 }
 
-double winograd_cost(const ConvShape& shape, const WinogradForm& form) {
-  if (!form.tile.is_wide) return winograd_tile_cost(shape, form);
+double winograd_cost(const ConvShape& shape, const WinogradForm& form, const KernelCaps& caps) {
+  if (!form.tile.is_wide) return winograd_tile_cost(shape, form, caps);
   const std::int64_t tiles = count_tiles(shape, form.out);
   const double rows = static_cast<double>(divide_up(tiles, form.tile.tile_m) * form.tile.tile_m);
   const std::int64_t vectors = form.tile.vectors(shape.OC);
@@ -116,93 +110,6 @@ void transform_filter(const float* filter, const double (*g)[3], std::int64_t po
   }
 }
 
-// How a launch is divided: `tile_ranges` * `channel_ranges` work-items, which transform `block` tiles at a time and sum
-// them for `chunk` vectors of channels at a time.
-struct Split {
-  std::int64_t tile_ranges = 1, channel_ranges = 1;
-  std::int64_t tiles_per_item, vectors_per_item, block, chunk;
-
-  std::int64_t items() const { return tile_ranges * channel_ranges; }
-};
-
-class Splitter {
- public:
-  Splitter(const ConvProblem& problem, const WinogradForm& form, std::int64_t tiles, const KernelCaps& caps)
-      : form_(form),
-        rows_(divide_up(tiles, form.tile.tile_m)),
-        pairs_(divide_up(form.tile.vectors(problem.OC), form.tile.tile_n)),
-        depth_(divide_up(problem.IC, form.tile.vec) * form.tile.vec),
-        units_(caps.compute_units) {}
-
-  // The split that moves the least memory among those that keep every compute unit busy and do not take too much. Of
-  // the splits into as many ranges, or blocks of equal size, the smallest one is looked at: it moves least.
-  Split best() const {
-    Split best;
-    std::pair<std::int64_t, double> least{std::numeric_limits<std::int64_t>::max(), 0};
-    const std::int64_t most = kItemsPerUnit * units_;
-    for (std::int64_t tiles = std::min(rows_, most); tiles > 0; --tiles) {
-      for (std::int64_t channels = std::min(pairs_, most / tiles); channels > 0; --channels) {
-        const std::int64_t rows_per_item = divide_up(rows_, tiles);
-        const std::int64_t pairs_per_item = divide_up(pairs_, channels);
-        const std::int64_t items = divide_up(rows_, rows_per_item) * divide_up(pairs_, pairs_per_item);
-        if (items < std::min(units_, rows_ * pairs_)) continue;
-        for (std::int64_t rows = rows_per_item; rows > 0; rows = next_block(rows_per_item, rows)) {
-          const Split split = make(rows_per_item, pairs_per_item, rows);
-          const std::pair cost{excess_bytes(split), traffic(split, divide_up(rows_per_item, rows))};
-          if (cost >= least) continue;
-          best = split;
-          least = cost;
-        }
-      }
-    }
-    return best;
-  }
-
-  std::int64_t scratch_item(const Split& split) const {
-    return form_.products() * split.block * (depth_ + split.chunk * form_.tile.vec);
-  }
-
- private:
-  // The rows of the next smaller block that divides an item evenly; 0 behind the smallest.
-  static std::int64_t next_block(std::int64_t rows_per_item, std::int64_t rows) {
-    return rows == 1 ? 0 : divide_up(rows_per_item, divide_up(rows_per_item, rows - 1));
-  }
-
-  Split make(std::int64_t rows_per_item, std::int64_t pairs_per_item, std::int64_t rows_per_block) const {
-    Split split;
-    split.tile_ranges = divide_up(rows_, rows_per_item);
-    split.channel_ranges = divide_up(pairs_, pairs_per_item);
-    split.block = rows_per_block * form_.tile.tile_m;
-    split.tiles_per_item = rows_per_item * form_.tile.tile_m;
-    split.vectors_per_item = pairs_per_item * form_.tile.tile_n;
-    const std::int64_t pair_bytes = 4 * form_.products() * split.block * form_.tile.tile_n * form_.tile.vec;
-    split.chunk = std::clamp(kSumsBytes / pair_bytes, std::int64_t{1}, pairs_per_item) * form_.tile.tile_n;
-    return split;
-  }
-
-  // What the scratch memory takes beyond its bound.
-  std::int64_t excess_bytes(const Split& split) const {
-    const std::int64_t bytes = 4 * split.items() * scratch_item(split);
-    return std::max<std::int64_t>(bytes - kMaxScratchBytes, 0);
-  }
-
-  // Bytes between the caches of a core and what lies behind them.
-  double traffic(const Split& split, std::int64_t blocks) const {
-    const std::int64_t weights = 4 * form_.products() * depth_ * split.vectors_per_item * form_.tile.vec;
-    const std::int64_t source = 4 * form_.products() * depth_ * split.block;
-    const std::int64_t chunks = divide_up(split.vectors_per_item, split.chunk);
-    const double weight_reads = weights <= kCacheBytes ? 1 : static_cast<double>(blocks);
-    // What fits the cache costs something too: it is computed.
-    const double source_moves = source <= kCacheBytes ? 0.25 : static_cast<double>(1 + chunks);
-    return static_cast<double>(split.items()) *
-           (weight_reads * static_cast<double>(weights) +
-            static_cast<double>(blocks) * source_moves * static_cast<double>(source));
-  }
-
-  WinogradForm form_;
-  std::int64_t rows_, pairs_, depth_, units_;
-};
-
 }  // namespace
 
 std::vector<KernelInstance> WinogradForm::instances() const {
@@ -220,7 +127,7 @@ std::optional<WinogradForm> choose_winograd(const ConvShape& shape, const std::o
   double best_cost = direct ? kLeastGain * direct_cost(shape, *direct) : std::numeric_limits<double>::infinity();
   for (const WinogradForm& form : forms_for(shape, direct, caps)) {
     if (!is_offered(form, caps) || !is_indexable(shape, form, caps)) continue;
-    const double cost = winograd_cost(shape, form);
+    const double cost = winograd_cost(shape, form, caps);
     if (cost >= best_cost) continue;
     best = form;
     best_cost = cost;
@@ -255,13 +162,11 @@ void add_wide_launch(const ConvProblem& problem, const WinogradForm& form, const
   const std::int64_t tiles_h = divide_up(problem.out[1], form.out);
   const std::int64_t tiles_w = divide_up(problem.out[2], form.out);
   const std::int64_t tiles = problem.N * tiles_h * tiles_w;
-  const Splitter splitter(problem, form, tiles, caps);
-  const Split split = splitter.best();
-  const std::int64_t scratch_item = splitter.scratch_item(split);
+  const WinogradSplit split = split_winograd(problem, form, tiles, caps);
   KernelLaunch launch;
   launch.instance = form.instances()[0];
   launch.global = {static_cast<std::size_t>(split.tile_ranges), static_cast<std::size_t>(split.channel_ranges), 1};
-  lowered.scratch_bytes.push_back(static_cast<std::size_t>(split.items() * scratch_item) * sizeof(float));
+  lowered.scratch_bytes.push_back(static_cast<std::size_t>(split.items() * split.scratch_item) * sizeof(float));
   ArgList args;
   for (const Operand& operand : {problem.src.operand, problem.wei, problem.bias, problem.residual.operand,
                                  problem.dst.operand, Operand::scratch(0)}) {
@@ -279,7 +184,7 @@ void add_wide_launch(const ConvProblem& problem, const WinogradForm& form, const
     args.add(tensor->strides.w);
   }
   for (const std::int64_t value : {tiles_h, tiles_w, tiles, split.tiles_per_item, split.block, split.vectors_per_item,
-                                   split.chunk, scratch_item, static_cast<std::int64_t>(problem.activation)}) {
+                                   split.chunk, split.scratch_item, static_cast<std::int64_t>(problem.activation)}) {
     args.add(value);
   }
   args.add(problem.alpha);

@@ -9,9 +9,10 @@
 namespace headrace {
 namespace {
 
-// Room for transformed source and sums. Larger pictures go through in parts: their layers are large enough to fill a
-// GPU with each.
+// Room for transformed source and sums, at most a quarter of the device's largest buffer. Larger pictures go through in
+// parts: their layers are large enough to fill a GPU with each.
 constexpr std::int64_t kWorkspaceElems = 16 * 1024 * 1024;
+constexpr std::int64_t kBufferShare = 4;
 // More parts would mean that a part is a single block: a picture of 4096 x 4096 has 64 with 16 channels.
 constexpr std::int64_t kMaxParts = 256;
 // A float to or from memory in multiply-adds: GPUs have 20 to 160 per float at their peaks and reach half of both.
@@ -24,10 +25,12 @@ struct Parts {
   std::int64_t count() const { return divide_up(tiles, tiles_per_part); }
 };
 
-Parts make_parts(std::int64_t N, const Triple& out, std::int64_t channels, const WinogradForm& form) {
+Parts make_parts(std::int64_t N, const Triple& out, std::int64_t channels, const WinogradForm& form,
+                 const KernelCaps& caps) {
   Parts parts{divide_up(out[1], form.out), divide_up(out[2], form.out), 0, 0};
   parts.tiles = N * parts.tiles_h * parts.tiles_w;
-  const std::int64_t most = kWorkspaceElems / (form.products() * channels);
+  const std::int64_t share = static_cast<std::int64_t>(caps.max_alloc_bytes / sizeof(float)) / kBufferShare;
+  const std::int64_t most = std::min(kWorkspaceElems, share) / (form.products() * channels);
   const std::int64_t block = form.tile.tile_m;
   parts.tiles_per_part = std::min(parts.tiles, std::max(most / block, std::int64_t{1}) * block);
   return parts;
@@ -126,9 +129,9 @@ double direct_tile_cost(const ConvShape& shape, const ConvTile& tile) {
          kMoveElem * static_cast<double>(pixels * (shape.IC + shape.OC));
 }
 
-double winograd_tile_cost(const ConvShape& shape, const WinogradForm& form) {
+double winograd_tile_cost(const ConvShape& shape, const WinogradForm& form, const KernelCaps& caps) {
   const std::int64_t channels = shape.IC + shape.OC;
-  const Parts parts = make_parts(shape.N, shape.out, channels, form);
+  const Parts parts = make_parts(shape.N, shape.out, channels, form, caps);
   const bool is_indexable =
       form.products() * parts.tiles_per_part * channels <= std::numeric_limits<std::int32_t>::max();
   if (parts.count() > kMaxParts || !is_indexable) return std::numeric_limits<double>::infinity();
@@ -141,7 +144,7 @@ double winograd_tile_cost(const ConvShape& shape, const WinogradForm& form) {
 
 void add_winograd_tile_launches(const ConvProblem& problem, const WinogradForm& form, const KernelCaps& caps,
                                 Lowered& lowered) {
-  const Parts parts = make_parts(problem.N, problem.out, problem.IC + problem.OC, form);
+  const Parts parts = make_parts(problem.N, problem.out, problem.IC + problem.OC, form, caps);
   for (const std::int64_t channels : {problem.IC, problem.OC}) {
     lowered.scratch_bytes.push_back(static_cast<std::size_t>(form.products() * parts.tiles_per_part * channels) *
                                     sizeof(float));

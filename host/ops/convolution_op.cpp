@@ -149,7 +149,9 @@ Support supports(const Node& node, std::span<const LowerInput> inputs, std::span
   if (!is_depthwise_offered && !tile && !choose_winograd(shape, tile, caps)) {
     return Support::no("the bitstream holds no convolution kernel");
   }
-  return supports_int_index(inputs, outputs);
+  const std::int64_t packed = tile ? shape.G * tile->packed_elems(shape.taps() * shape.IC, shape.OC) : 0;
+  const Support support = supports_conv_index(shape, inputs[0].desc, packed);
+  return support.ok ? supports_int_index(inputs, outputs) : support;
 }
 
 LayoutRules layouts(const Node& node, const KernelCaps& /*caps*/) {

@@ -125,8 +125,12 @@ Support supports(const Node& node, std::span<const LowerInput> inputs, std::span
   const Shapes shapes = shapes_of(node, inputs[0].desc.shape, inputs[1].desc.shape);
   if (shapes.depth() == 0) return Support::no("the sum is empty");
   const std::int64_t pixels = shapes.conv.N * shapes.conv.out[1] * shapes.conv.out[2];
-  if (!choose_int8_tile(pixels, shapes.depth(), caps)) {
-    return Support::no("the bitstream holds no kernel for convolutions of bytes");
+  const auto tile = choose_int8_tile(pixels, shapes.depth(), caps);
+  if (!tile) return Support::no("the bitstream holds no kernel for convolutions of bytes");
+  if (!is_matmul(node)) {
+    const std::int64_t packed = tile->vectors(shapes.conv.OC) * tile->vec * (shapes.depth() + 3);
+    const Support support = supports_conv_index(shapes.conv, inputs[0].desc, packed);
+    if (!support.ok) return support;
   }
   return supports_int_index(inputs, outputs);
 }

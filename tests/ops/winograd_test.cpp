@@ -6,7 +6,7 @@
 #include <random>
 
 #include "ops/conv_winograd.hpp"
-#include "support/conv_case.hpp"
+#include "support/conv_grid.hpp"
 
 namespace headrace::test {
 namespace {
@@ -54,7 +54,7 @@ std::string name_of(const testing::TestParamInfo<WinogradForm>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, WinogradTest, testing::ValuesIn(all_winograd_forms()), name_of);
+INSTANTIATE_TEST_SUITE_P(Forms, WinogradTest, testing::ValuesIn(winograd_forms_to_test()), name_of);
 
 TEST_P(WinogradTest, SizesAroundTiles) {
   for (const std::int64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 13}) {

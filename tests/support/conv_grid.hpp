@@ -24,7 +24,11 @@ struct ConvForm {
   LowerFunction lower{};  // null: the operator chooses the form where it is the only one
 };
 
-// Every form that lowering may choose.
+// Those of winograd_wide.cl, and those of winograd_tile.cl with one tile of conv_tile.cl, whose tiles are tested by
+// themselves.
+std::vector<WinogradForm> winograd_forms_to_test();
+
+// Every form that lowering may choose, but for what winograd_forms_to_test leaves out.
 std::vector<ConvForm> all_conv_forms();
 
 struct GridCase {

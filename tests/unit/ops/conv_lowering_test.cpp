@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What convolutions are lowered to: the choice of tiles, the order of packed weights, the refusals.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "ops/conv_depthwise.hpp"
 #include "ops/conv_problem.hpp"
+#include "ops/conv_winograd.hpp"
+#include "ops/strided.hpp"
 
 namespace headrace {
 namespace {
+
+using ::testing::HasSubstr;
 
 KernelCaps cpu_caps(int vector_width) {
   KernelCaps caps;
@@ -101,6 +106,79 @@ TEST(ConvTileTest, WorkItemsCoverEverything) {
       EXPECT_EQ(vectors_per_item % tile.tile_n, 0);
     }
   }
+}
+
+// What `supports` says of a Convolution of these shapes, channels last and dense.
+Support ask_supports(const RawAttributes& raw, const Shape& src, const Shape& wei) {
+  const OpDescriptor& op = *find_op("Convolution");
+  Node node;
+  node.type = node.source_type = "Convolution";
+  node.attributes = op.parse("Convolution", 1, raw);
+  node.inputs.resize(2);
+  const std::vector<InferInput> infer_inputs{{ElementType::f32, src}, {ElementType::f32, wei}};
+  const Shape dst = op.infer(node, infer_inputs)[0].shape;
+  const auto desc = [](const Shape& shape) {
+    return TensorDesc{ElementType::f32, shape, channels_last_strides(shape), 0};
+  };
+  const Tensor constant(ElementType::f32, {1});
+  const std::vector<LowerInput> inputs{{desc(src), nullptr}, {desc(wei), &constant}};
+  return op.supports(node, inputs, std::vector<TensorDesc>{desc(dst)}, cpu_caps(16));
+}
+
+TEST(ConvSupportsTest, RefusesWhatAnIntCannotCount) {
+  EXPECT_TRUE(ask_supports({}, {1, 64, 224, 224}, {64, 64, 3, 3}).ok);
+  EXPECT_THAT(ask_supports({}, {1, 64, 6000, 6000}, {64, 64, 3, 3}).reason, HasSubstr("more than 2^31 elements"));
+  EXPECT_THAT(ask_supports({}, {1, 3, 8000, 8000}, {64, 3, 1, 1}).reason, HasSubstr("output of shape"));
+  const RawAttributes far{{"pads_begin", "0,800000000"}, {"strides", "1,1000000000"}};
+  EXPECT_THAT(ask_supports(far, {1, 8, 4, 300000000}, {4, 8, 1, 1}).reason, HasSubstr("2^31"));
+  const RawAttributes wide{{"pads_begin", "0,1000000000"}, {"dilations", "1,1000000000"}};
+  EXPECT_THAT(ask_supports(wide, {1, 8, 4, 4}, {4, 8, 1, 2}).reason, HasSubstr("reaches more than 2^31"));
+  // A single channel becomes a vector of 16.
+  EXPECT_THAT(ask_supports({}, {1, 200'000'000, 1, 1}, {1, 200'000'000, 1, 1}).reason, HasSubstr("packed weights"));
+}
+
+// The largest scratch memory of Winograd's forms, however large the picture is.
+TEST(WinogradScratchTest, IsBounded) {
+  for (const DeviceType type : {DeviceType::kCpu, DeviceType::kGpu}) {
+    KernelCaps caps = cpu_caps(16);
+    caps.type = type;
+    caps.compute_units = 64;
+    caps.max_alloc_bytes = std::size_t{1} << 32;
+    ConvShape shape;
+    shape.IC = shape.OC = 256;
+    shape.kernel = {1, 3, 3};
+    shape.in = shape.out = {1, 1280, 1280};
+    const auto form = choose_winograd(shape, choose_conv_tile(1280 * 1280, caps), caps);
+    ASSERT_TRUE(form.has_value());
+    ConvProblem problem;
+    problem.IC = problem.OC = 256;
+    problem.in = problem.out = shape.out;
+    const Lowered lowered = lower_winograd(problem, Tensor(ElementType::f32, {256, 256, 3, 3}), *form, caps);
+    const std::size_t bytes =
+        std::accumulate(lowered.scratch_bytes.begin(), lowered.scratch_bytes.end(), std::size_t{0});
+    EXPECT_LE(bytes, std::size_t{128} << 20) << to_string(type);
+    EXPECT_GE(bytes, std::size_t{16} << 20) << to_string(type);
+  }
+}
+
+TEST(WinogradChoiceTest, OnGpus) {
+  KernelCaps caps = cpu_caps(1);
+  caps.type = DeviceType::kGpu;
+  caps.max_alloc_bytes = std::size_t{1} << 30;
+  const auto choose = [&](std::int64_t channels, std::int64_t size) {
+    ConvShape shape;
+    shape.IC = shape.OC = channels;
+    shape.kernel = {1, 3, 3};
+    shape.in = shape.out = {1, size, size};
+    return choose_winograd(shape, choose_conv_tile(size * size, caps), caps);
+  };
+  ASSERT_TRUE(choose(256, 56).has_value());
+  EXPECT_EQ(choose(256, 56)->out, 4);
+  caps.compute_units = 1000;  // blocks of 32
+  EXPECT_TRUE(choose(256, 56).has_value());
+  EXPECT_FALSE(choose(32, 56).has_value()) << "moving the transforms costs more than the products save";
+  caps.exact_nan = true;
+  EXPECT_FALSE(choose(256, 56).has_value());
 }
 
 }  // namespace
