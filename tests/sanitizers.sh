@@ -3,6 +3,7 @@
 # Runs the fuzzers, and the unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer. The
 # last part of tests/run.sh, which installs what this needs and makes the fuzzers' seeds.
 #   HEADRACE_FUZZ_SECONDS   time for each fuzzer (default 60)
+#   HEADRACE_TSAN=1         the threads' tests under ThreadSanitizer too: 8 more minutes on two cores, most of it building
 #   HEADRACE_FUZZ_SEED      where its random numbers start (default 1: what it finds once it finds again; 0: anywhere)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,3 +39,11 @@ ctest --test-dir build/asan -L unit -j2 --output-on-failure
 # Intel's drivers are unloaded before the leaks are looked for, so that nothing says whose they are.
 ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build/asan -L device --output-on-failure
 took sanitizers
+
+if [ "${HEADRACE_TSAN:-0}" != 0 ]; then
+  build_preset tsan "unit_runtime_test device_test headrace-builder"
+  say "runtime and device tests under ThreadSanitizer"
+  export TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp:halt_on_error=1
+  ctest --test-dir build/tsan -R '^(unit_runtime|device)_test$' --output-on-failure
+  took ThreadSanitizer
+fi

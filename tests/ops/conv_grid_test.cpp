@@ -77,6 +77,38 @@ TEST_P(ConvGridTest, EdgesOfTiles) { check(cases_at_tile_edges(GetParam())); }
 // What tests/oclgrind.sh runs: each load and store in seconds, not minutes.
 TEST_P(ConvGridTest, TinyShape) { check({tiny_case(GetParam())}); }
 
+// Matrix products go through the kernels of dense convolutions; those of a transposed A read channels that are apart.
+using MatMulFormTest = ConvGridTest;
+
+std::vector<ConvForm> general_forms() {
+  std::vector<ConvForm> forms = all_conv_forms();
+  std::erase_if(forms, [](const ConvForm& form) { return form.family != ConvFamily::kGeneral; });
+  return forms;
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, MatMulFormTest, testing::ValuesIn(general_forms()), name_of);
+
+TEST_P(MatMulFormTest, SizesAroundTiles) {
+  const ConvForm& form = GetParam();
+  std::uint32_t seed = 0;
+  for (const char* transpose_a : {"false", "true"}) {
+    for (const std::int64_t step : {-1, 0, 1}) {
+      const std::int64_t M = form.tile_pixels + step, K = form.part + step, N = form.tile_channels + step;
+      if (M < 1) continue;
+      OpCase c;
+      c.type = "MatMul";
+      c.attributes = {{"transpose_a", transpose_a}, {"transpose_b", step == 0 ? "true" : "false"}};
+      const bool is_transposed = std::string(transpose_a) == "true";
+      const Shape a = is_transposed ? Shape{2, K, M} : Shape{2, M, K};
+      const Shape b = step == 0 ? Shape{N, K} : Shape{K, N};
+      c.inputs = {random_tensor(a, ++seed), random_tensor(b, ++seed)};
+      c.constants = {1};
+      c.label = "a " + to_string(a) + " b " + to_string(b);
+      check_op_with(c, form.instances);
+    }
+  }
+}
+
 template <typename F>
 std::set<std::int64_t> values_in(const std::vector<GridCase>& cases, F value) {
   std::set<std::int64_t> values;
