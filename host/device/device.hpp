@@ -123,7 +123,9 @@ class Session {
 class Executable {
  public:
   virtual ~Executable() = default;
-  virtual std::unique_ptr<Session> make_session() const = 0;
+  // Makes a session that runs on one part of the device (see Device::part_count).
+  virtual std::unique_ptr<Session> make_session(std::size_t part) const = 0;
+  std::unique_ptr<Session> make_session() const { return make_session(0); }
   // For each step where its kernel came from: "bitstream NAME", "cache", "source", "host".
   virtual std::vector<std::string> step_origins() const = 0;
 };
@@ -138,8 +140,13 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
-  // What lowering may use now, the programmed bitstream included. May open the device, never compiles.
+  // Parts that run sessions at the same time without waiting for each other; they share programs and constants. 1: the
+  // device is whole.
+  virtual std::size_t part_count() const { return 1; }
+  // What lowering may use now of one part, the programmed bitstream included. May open the device, never compiles.
   virtual KernelCaps caps() const = 0;
+  // How many programs load() would have to compile first.
+  virtual std::size_t count_unbuilt(const DevicePlan& /*plan*/) const { return 0; }
   // Keeps what it needs of the plan alive. Throws kBuild, kDevice, kOutOfMemory or kUnsupported.
   virtual std::unique_ptr<Executable> load(std::shared_ptr<const DevicePlan> plan,
                                            const LoadOptions& options) const = 0;

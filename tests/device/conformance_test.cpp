@@ -261,22 +261,5 @@ TEST_F(ConformanceTest, RefusesUnalignedOffsetsNamingTheKernel) {
   }
 }
 
-TEST_F(ConformanceTest, RunsOnEqualParts) {
-  for (const auto& device : devices_) {
-    SCOPED_TRACE(device->info().description);
-    if (device->caps().compute_units < 2) continue;
-    for (const char* part : {"#0/2", "#1/2"}) {
-      const auto half = make_opencl_device(device->info().name + part,
-                                           {.cache_dir = "", .state_dir = "", .kernel_dir = folder_.path("kernels")});
-      EXPECT_EQ(half->caps().compute_units, device->caps().compute_units / 2);
-      EXPECT_EQ(half->info().name, device->info().name + part);
-      expect_scaled(run_once(*half, make_scale_plan({64}, 2.0F, 1.0F), counting_tensor({64})), 2.0F, 1.0F);
-    }
-    EXPECT_NE(error_message([&] { make_opencl_device(device->info().name + "#0/1000000", {})->caps(); },
-                            ErrorCode::kInvalidArgument),
-              "");
-  }
-}
-
 }  // namespace
 }  // namespace headrace::test

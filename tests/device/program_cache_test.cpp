@@ -15,7 +15,7 @@ namespace headrace::test {
 namespace {
 
 ProgramCacheKey make_key() {
-  return {.source_sha256 = "aa", .options = "-DVEC=16", .device = "d", .driver = "1", .platform = "p", .part = ""};
+  return {.source_sha256 = "aa", .options = "-DVEC=16", .device = "d", .driver = "1", .platform = "p"};
 }
 
 TEST(ProgramCacheTest, ReturnsWhatWasStoredForEqualKeysOnly) {
@@ -26,7 +26,7 @@ TEST(ProgramCacheTest, ReturnsWhatWasStoredForEqualKeysOnly) {
   EXPECT_EQ(cache.find(make_key()), "bytes");
   for (std::string ProgramCacheKey::*field :
        {&ProgramCacheKey::source_sha256, &ProgramCacheKey::options, &ProgramCacheKey::device, &ProgramCacheKey::driver,
-        &ProgramCacheKey::platform, &ProgramCacheKey::part}) {
+        &ProgramCacheKey::platform}) {
     ProgramCacheKey other = make_key();
     other.*field += "x";
     EXPECT_FALSE(cache.find(other).has_value());

@@ -103,7 +103,7 @@ class CpuExecutable final : public Executable {
   CpuExecutable(std::shared_ptr<const DevicePlan> plan, const LoadOptions& options)
       : plan_(std::move(plan)), bindings_(bind_ports(*plan_)), options_(options) {}
 
-  std::unique_ptr<Session> make_session() const override;
+  std::unique_ptr<Session> make_session(std::size_t part) const override;
   std::vector<std::string> step_origins() const override {
     return std::vector<std::string>(plan_->steps.size(), "host");
   }
@@ -248,7 +248,7 @@ class CpuSession final : public Session {
   SessionProfile profile_;
 };
 
-std::unique_ptr<Session> CpuExecutable::make_session() const {
+std::unique_ptr<Session> CpuExecutable::make_session(std::size_t /*part*/) const {
   return std::make_unique<CpuSession>(plan_, bindings_, options_);
 }
 

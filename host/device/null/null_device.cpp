@@ -51,7 +51,7 @@ class NullExecutable final : public Executable {
   NullExecutable(std::shared_ptr<const DevicePlan> plan, std::shared_ptr<NullRecord> record, bool is_profiling)
       : plan_(std::move(plan)), record_(std::move(record)), is_profiling_(is_profiling) {}
 
-  std::unique_ptr<Session> make_session() const override {
+  std::unique_ptr<Session> make_session(std::size_t /*part*/) const override {
     record_->add("session");
     return std::make_unique<NullSession>(plan_, record_, is_profiling_);
   }

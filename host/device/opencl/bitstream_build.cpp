@@ -68,7 +68,7 @@ BitstreamProgram build_program(const OpenClContext& context, const KernelSources
 OpenClContext open_for_build(std::string_view device) {
   const std::vector<OpenClDeviceEntry> entries = list_opencl_devices();
   const OpenClDeviceName name = get_opencl_device(entries, device);
-  OpenClContext context(entries[name.entry], name);
+  OpenClContext context(entries[name.entry], name.part_count);
   if (!context.caps().has_compiler) {
     fail(ErrorCode::kUnsupported, "device " + context.name() + " (" + context.info().description +
                                       ") has no compiler; its bitstreams are built with the vendor's tools");

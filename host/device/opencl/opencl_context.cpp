@@ -9,26 +9,22 @@
 namespace headrace {
 namespace {
 
-// Splits the device and keeps one part; the others are released.
-ClDevice make_part(cl_device_id device, const OpenClDeviceName& name) {
-  const auto units = device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
-  const auto parts = static_cast<cl_uint>(name.part_count);
-  const cl_uint units_each = units / parts;
-  if (units_each == 0) {
-    fail(ErrorCode::kInvalidArgument, "device " + name.canonical + ": cannot make " + std::to_string(parts) +
-                                          " parts of " + std::to_string(units) + " compute units");
-  }
-  const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_EQUALLY,
-                                                     static_cast<cl_device_partition_property>(units_each), 0};
+// Divides the device; what does not make a whole part is left over.
+std::vector<ClDevice> make_parts(const OpenClDeviceEntry& entry, int parts) {
+  check_parts(entry, parts);
+  const std::string what = "device " + entry.info.name + ": dividing it into " + std::to_string(parts) + " parts";
+  auto* device = static_cast<cl_device_id>(entry.device_id);
+  const cl_device_partition_property properties[] = {
+      CL_DEVICE_PARTITION_EQUALLY, static_cast<cl_device_partition_property>(entry.compute_units / parts), 0};
   cl_uint count = 0;
-  check_cl(clCreateSubDevices(device, properties, 0, nullptr, &count), "device " + name.canonical + ": dividing it");
+  check_cl(clCreateSubDevices(device, properties, 0, nullptr, &count), what);
   std::vector<cl_device_id> made(count);
-  check_cl(clCreateSubDevices(device, properties, count, made.data(), nullptr),
-           "device " + name.canonical + ": dividing it");
+  check_cl(clCreateSubDevices(device, properties, count, made.data(), nullptr), what);
   std::vector<ClDevice> owners;
   for (cl_device_id part : made) owners.emplace_back(part);
-  HEADRACE_ASSERT(static_cast<std::size_t>(name.part) < owners.size(), "fewer sub-devices than asked for");
-  return std::move(owners[static_cast<std::size_t>(name.part)]);
+  HEADRACE_ASSERT(owners.size() >= static_cast<std::size_t>(parts), "fewer sub-devices than asked for");
+  owners.resize(static_cast<std::size_t>(parts));
+  return owners;
 }
 
 int vector_width(cl_device_id device) {
@@ -76,28 +72,28 @@ bool knows_language_1_2(cl_device_id device) {
 
 }  // namespace
 
-OpenClContext::OpenClContext(const OpenClDeviceEntry& entry, const OpenClDeviceName& name)
-    : name_(name.canonical),
-      info_(entry.info),
-      platform_(static_cast<cl_platform_id>(entry.platform_id)),
-      device_(static_cast<cl_device_id>(entry.device_id)) {
+OpenClContext::OpenClContext(const OpenClDeviceEntry& entry, int parts)
+    : name_(entry.info.name), info_(entry.info), platform_(static_cast<cl_platform_id>(entry.platform_id)) {
   if (!entry.problem.empty()) fail(ErrorCode::kDevice, "device " + name_ + ": " + entry.problem);
-  info_.name = name_;
-  if (name.part_count > 1) {
-    sub_device_ = make_part(device_, name);
-    device_ = sub_device_.get();
+  if (parts > 1) {
+    parts_ = make_parts(entry, parts);
+    name_ += " (" + std::to_string(parts) + " parts)";
+    for (const ClDevice& part : parts_) devices_.push_back(part.get());
+  } else {
+    devices_.push_back(static_cast<cl_device_id>(entry.device_id));
   }
   cl_int code = CL_SUCCESS;
-  context_ = ClContext(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
+  context_ = ClContext(
+      clCreateContext(nullptr, static_cast<cl_uint>(devices_.size()), devices_.data(), nullptr, nullptr, &code));
   check_cl(code, "device " + name_ + ": opening it");
-  caps_ = read_caps(device_, info_.type);
+  caps_ = read_caps(device(), info_.type);
   // PoCL compiles for the host's own cores, by clang, whose builtins its kernels can use.
   caps_.has_vnni = info_.type == DeviceType::kCpu && info_.platform == kPoclPlatform && host_has_vnni();
   // Accelerators with unified memory are emulators, which run on the host's cores. Integrated GPUs stay out: their
   // drivers want page alignment and whole cache lines, which callers do not promise.
-  const bool is_unified = device_value<cl_bool>(device_, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE;
+  const bool is_unified = device_value<cl_bool>(device(), CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE;
   shares_host_memory_ = info_.type == DeviceType::kCpu || (info_.type == DeviceType::kAccelerator && is_unified);
-  language_option_ = knows_language_1_2(device_) ? "-cl-std=CL1.2" : "";
+  language_option_ = knows_language_1_2(device()) ? "-cl-std=CL1.2" : "";
 }
 
 ClMemory OpenClContext::make_buffer(std::size_t size_bytes, void* host, std::string_view what,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open OpenCL device: its context and its limits.
+// An open OpenCL device, whole or divided into equal parts: its context and its limits.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/caps.hpp"
 #include "device/opencl/cl_handle.hpp"
@@ -20,16 +21,21 @@ inline constexpr std::size_t kBufferSlackBytes = 128;
 // Immutable, thread-safe.
 class OpenClContext {
  public:
-  // Opens the device or a part of it. Throws kDevice or kInvalidArgument (a part smaller than one compute unit).
-  OpenClContext(const OpenClDeviceEntry& entry, const OpenClDeviceName& name);
+  // Opens the device, or divides it and opens all parts together: they share programs and memory. Throws kDevice, or
+  // kInvalidArgument where it cannot be divided into so many.
+  explicit OpenClContext(const OpenClDeviceEntry& entry, int parts = 1);
 
+  // "CL.0", or "CL.0 (2 parts)", for messages.
   const std::string& name() const { return name_; }
+  // Of the whole device.
   const DeviceInfo& info() const { return info_; }
   cl_platform_id platform() const { return platform_; }
-  cl_device_id device() const { return device_; }
+  // The whole device, or its parts.
+  const std::vector<cl_device_id>& devices() const { return devices_; }
+  cl_device_id device(std::size_t part = 0) const { return devices_[part]; }
   cl_context get() const { return context_.get(); }
 
-  // Without the programmed bitstream.
+  // Of one part. Without the programmed bitstream.
   const KernelCaps& caps() const { return caps_; }
   // Whether kernels run in the host's memory, so that aligned host memory can be used in place.
   bool shares_host_memory() const { return shares_host_memory_; }
@@ -47,8 +53,8 @@ class OpenClContext {
   std::string name_;
   DeviceInfo info_;
   cl_platform_id platform_ = nullptr;
-  ClDevice sub_device_;
-  cl_device_id device_ = nullptr;
+  std::vector<ClDevice> parts_;  // empty: the device is whole
+  std::vector<cl_device_id> devices_;
   ClContext context_;
   KernelCaps caps_;
   bool shares_host_memory_ = false;

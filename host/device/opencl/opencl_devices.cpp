@@ -2,6 +2,7 @@
 #include "device/opencl/opencl_devices.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 
@@ -34,6 +35,16 @@ OpenClDeviceEntry problem_entry(std::string platform, std::string problem) {
   return entry;
 }
 
+// How many equal parts the device can be divided into, each of one compute unit at least.
+int count_max_parts(cl_device_id device) {
+  std::array<cl_device_partition_property, 16> kinds{};
+  std::size_t size = 0;
+  const cl_int code = clGetDeviceInfo(device, CL_DEVICE_PARTITION_PROPERTIES, sizeof(kinds), kinds.data(), &size);
+  const auto end = kinds.begin() + static_cast<std::ptrdiff_t>(size / sizeof(kinds[0]));
+  if (code != CL_SUCCESS || std::find(kinds.begin(), end, CL_DEVICE_PARTITION_EQUALLY) == end) return 1;
+  return static_cast<int>(std::max(1U, device_value<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES)));
+}
+
 OpenClDeviceEntry device_entry(cl_platform_id platform, cl_device_id device) {
   OpenClDeviceEntry entry;
   entry.platform_id = platform;
@@ -47,6 +58,10 @@ OpenClDeviceEntry device_entry(cl_platform_id platform, cl_device_id device) {
   entry.compute_units = static_cast<int>(device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS));
   entry.global_bytes = static_cast<std::size_t>(device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE));
   entry.has_compiler = device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
+  // Measured with one busy kernel on each half: PoCL 3.1 and Intel's FPGA emulator take as long as for one, Intel's
+  // runtime for CPUs twice as long (2 December 2026).
+  entry.parts_run_apart = entry.info.platform == kPoclPlatform || entry.info.type == DeviceType::kAccelerator;
+  entry.max_parts = std::min(std::max(1, entry.compute_units), count_max_parts(device));
   if (device_value<cl_bool>(device, CL_DEVICE_AVAILABLE) == CL_FALSE) {
     entry.problem = "the runtime says that the device is not available";
   }
@@ -157,6 +172,15 @@ OpenClDeviceName get_opencl_device(std::span<const OpenClDeviceEntry> entries, s
          "device '" + std::string(name) + "' does not exist; OpenCL devices: " + opencl_device_names(entries));
   }
   return std::move(*found);
+}
+
+void check_parts(const OpenClDeviceEntry& entry, int parts) {
+  if (parts <= entry.max_parts || !entry.problem.empty()) return;  // a problem is told where the device is opened
+  const std::string& name = entry.info.name;
+  const std::string why = entry.max_parts == 1 ? "its driver cannot divide it, or it has one compute unit"
+                                               : "the most is " + std::to_string(entry.max_parts);
+  fail(ErrorCode::kInvalidArgument, "device " + name + " cannot be divided into " + std::to_string(parts) +
+                                        " parts: " + why + "; name the whole device, " + name);
 }
 
 std::string opencl_device_names(std::span<const OpenClDeviceEntry> entries) {

@@ -22,6 +22,9 @@ struct OpenClDeviceEntry {
   int compute_units = 0;
   std::size_t global_bytes = 0;
   bool has_compiler = true;
+  int max_parts = 1;  // equal parts that it can be divided into; 1: it cannot
+  // Whether a part works while the others do. Intel's runtime for CPUs gives parts of one context turns.
+  bool parts_run_apart = false;
   // Position among the devices with the same platform and device names; 0 for the first. Names a device across runs.
   int ordinal = 0;
   std::string problem;
@@ -48,6 +51,9 @@ std::optional<OpenClDeviceName> find_opencl_device(std::span<const OpenClDeviceE
 
 // The same; throws kInvalidArgument listing the devices for an unknown name.
 OpenClDeviceName get_opencl_device(std::span<const OpenClDeviceEntry> entries, std::string_view name);
+
+// Throws kInvalidArgument where the device cannot be divided into so many equal parts.
+void check_parts(const OpenClDeviceEntry& entry, int parts);
 
 // Returns "CL.0 (POCL), CL.1 (FPGA)" for error messages.
 std::string opencl_device_names(std::span<const OpenClDeviceEntry> entries);

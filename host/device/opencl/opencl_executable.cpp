@@ -55,17 +55,9 @@ std::size_t kernel_work_group_limit(const LoadedPlan& loaded, std::size_t step) 
   return limit;
 }
 
-void build_ahead(const LoadedPlan& loaded) {
-  std::vector<KernelInstance> instances;
-  for (const PlanStep& step : loaded.plan->steps) {
-    if (const auto* launch = std::get_if<Launch>(&step.action)) instances.push_back(launch->instance);
-  }
-  loaded.programs->build_ahead(instances);
-}
-
 // Programs and limits for every step; a kernel used by many steps is looked at once.
 void load_programs(LoadedPlan& loaded) {
-  build_ahead(loaded);
+  loaded.programs->build_ahead(instances_of(*loaded.plan));
   std::map<KernelInstance, std::size_t> limits;
   std::map<KernelInstance, std::size_t> args;
   for (std::size_t step = 0; step < loaded.plan->steps.size(); ++step) {
@@ -124,9 +116,14 @@ void upload_constant(LoadedPlan& loaded, const PlanBuffer& buffer) {
 
 class OpenClExecutable final : public Executable {
  public:
-  explicit OpenClExecutable(std::shared_ptr<const LoadedPlan> loaded) : loaded_(std::move(loaded)) {}
+  OpenClExecutable(std::shared_ptr<const LoadedPlan> loaded, std::size_t first_part)
+      : loaded_(std::move(loaded)), first_part_(first_part) {}
 
-  std::unique_ptr<Session> make_session() const override { return make_opencl_session(loaded_); }
+  std::unique_ptr<Session> make_session(std::size_t part) const override {
+    const std::size_t index = first_part_ + part;
+    HEADRACE_ASSERT(index < loaded_->context->devices().size(), "session on a part that is not there");
+    return make_opencl_session(loaded_, index);
+  }
 
   std::vector<std::string> step_origins() const override {
     std::vector<std::string> origins;
@@ -136,6 +133,7 @@ class OpenClExecutable final : public Executable {
 
  private:
   std::shared_ptr<const LoadedPlan> loaded_;
+  std::size_t first_part_;
 };
 
 }  // namespace
@@ -162,6 +160,14 @@ std::vector<std::byte> pack_scalars(const Launch& launch) {
   return bytes;
 }
 
+std::vector<KernelInstance> instances_of(const DevicePlan& plan) {
+  std::vector<KernelInstance> instances;
+  for (const PlanStep& step : plan.steps) {
+    if (const auto* launch = std::get_if<Launch>(&step.action)) instances.push_back(launch->instance);
+  }
+  return instances;
+}
+
 std::string LoadedPlan::where(std::size_t step) const {
   const PlanStep& plan_step = plan->steps[step];
   return "device " + context->name() + ", layer '" + plan_step.layer + "' (" + plan_step.kernel + ")";
@@ -186,8 +192,8 @@ std::shared_ptr<const LoadedPlan> load_plan(std::shared_ptr<const OpenClContext>
   return loaded;
 }
 
-std::unique_ptr<Executable> make_opencl_executable(std::shared_ptr<const LoadedPlan> loaded) {
-  return std::make_unique<OpenClExecutable>(std::move(loaded));
+std::unique_ptr<Executable> make_opencl_executable(std::shared_ptr<const LoadedPlan> loaded, std::size_t first_part) {
+  return std::make_unique<OpenClExecutable>(std::move(loaded), first_part);
 }
 
 }  // namespace headrace

@@ -33,12 +33,16 @@ std::size_t count_pointers(const Launch& launch);
 // The ints and floats of a launch of the wide family, as the kernel's struct has them. They stand behind all pointers.
 std::vector<std::byte> pack_scalars(const Launch& launch);
 
+// The kernels of the plan's launches, in order.
+std::vector<KernelInstance> instances_of(const DevicePlan& plan);
+
 // Builds or loads the programs, uploads the constants and checks every launch against the device's limits.
 // Throws kBuild, kDevice, kOutOfMemory or kUnsupported naming the layer.
 std::shared_ptr<const LoadedPlan> load_plan(std::shared_ptr<const OpenClContext> context,
                                             std::shared_ptr<ProgramTable> programs,
                                             std::shared_ptr<const DevicePlan> plan, const LoadOptions& options);
 
-std::unique_ptr<Executable> make_opencl_executable(std::shared_ptr<const LoadedPlan> loaded);
+// Sessions run on the parts from first_part on.
+std::unique_ptr<Executable> make_opencl_executable(std::shared_ptr<const LoadedPlan> loaded, std::size_t first_part);
 
 }  // namespace headrace

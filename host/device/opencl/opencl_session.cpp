@@ -39,11 +39,12 @@ double interval_us(cl_event event, cl_profiling_info from, cl_profiling_info to)
 
 class OpenClSession final : public Session {
  public:
-  explicit OpenClSession(std::shared_ptr<const LoadedPlan> loaded)
+  OpenClSession(std::shared_ptr<const LoadedPlan> loaded, std::size_t part)
       : loaded_(std::move(loaded)),
+        part_(part),
         queue_(make_queue()),
         buffers_(loaded_, queue_.get()),
-        workers_(loaded_, queue_.get()) {
+        workers_(loaded_, part, queue_.get()) {
     for (std::size_t step = 0; step < loaded_->plan->steps.size(); ++step) steps_.push_back(make_step(step));
     bind_ports(loaded_->plan->inputs, inputs_);
     bind_ports(loaded_->plan->outputs, outputs_);
@@ -88,7 +89,7 @@ class OpenClSession final : public Session {
     const OpenClContext& context = *loaded_->context;
     cl_int code = CL_SUCCESS;
     const cl_command_queue_properties properties = loaded_->is_profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
-    ClQueue queue(clCreateCommandQueue(context.get(), context.device(), properties, &code));
+    ClQueue queue(clCreateCommandQueue(context.get(), context.device(part_), properties, &code));
     check_cl(code, "device " + context.name() + ": making a queue");
     return queue;
   }
@@ -120,6 +121,7 @@ class OpenClSession final : public Session {
   void read_profile();
 
   std::shared_ptr<const LoadedPlan> loaded_;
+  std::size_t part_;
   ClQueue queue_;
   SessionBuffers buffers_;
   StepWorkers workers_;
@@ -389,8 +391,8 @@ void OpenClSession::read_profile() {
 
 }  // namespace
 
-std::unique_ptr<Session> make_opencl_session(std::shared_ptr<const LoadedPlan> loaded) {
-  return std::make_unique<OpenClSession>(std::move(loaded));
+std::unique_ptr<Session> make_opencl_session(std::shared_ptr<const LoadedPlan> loaded, std::size_t part) {
+  return std::make_unique<OpenClSession>(std::move(loaded), part);
 }
 
 }  // namespace headrace

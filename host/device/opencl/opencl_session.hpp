@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request on an OpenCL device.
+// One request on an OpenCL device or one of its parts.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@ namespace headrace {
 
 struct LoadedPlan;
 
-std::unique_ptr<Session> make_opencl_session(std::shared_ptr<const LoadedPlan> loaded);
+// `part` is an index into the context's devices.
+std::unique_ptr<Session> make_opencl_session(std::shared_ptr<const LoadedPlan> loaded, std::size_t part);
 
 }  // namespace headrace

@@ -89,7 +89,7 @@ void build_in_processes(const std::string& device, const OpenClOptions& options,
 void build_into_cache(const std::string& device, const OpenClOptions& options, const std::vector<std::string>& keys) {
   const std::vector<OpenClDeviceEntry> entries = list_opencl_devices();
   const OpenClDeviceName name = get_opencl_device(entries, device);
-  ProgramTable programs(std::make_shared<const OpenClContext>(entries[name.entry], name), options, nullptr);
+  ProgramTable programs(std::make_shared<const OpenClContext>(entries[name.entry]), options, nullptr);
   for (const std::string& key : keys) programs.get(instance_of(key));
 }
 

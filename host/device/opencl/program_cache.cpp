@@ -27,7 +27,7 @@ std::string header(const std::string& key, std::string_view bytes) {
 std::string ProgramCacheKey::text() const {
   // The lengths keep fields apart whatever they contain.
   std::string text;
-  for (const std::string* field : {&source_sha256, &options, &device, &driver, &platform, &part}) {
+  for (const std::string* field : {&source_sha256, &options, &device, &driver, &platform}) {
     text += std::to_string(field->size()) + ":" + *field + "\n";
   }
   return text;

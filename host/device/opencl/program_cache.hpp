@@ -16,7 +16,6 @@ struct ProgramCacheKey {
   std::string device;
   std::string driver;
   std::string platform;  // name and version
-  std::string part;      // "": a whole device, else "#0/2": some runtimes bind binaries to it
 
   std::string text() const;
 };

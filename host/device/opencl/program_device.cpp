@@ -83,7 +83,7 @@ ProgramResult program_device(std::string_view device, const std::string& bitstre
   }
   if (result.was_programmed) return result;
   const auto start = std::chrono::steady_clock::now();
-  load_and_test(OpenClContext(entry, name), bitstream, bitstream_path);
+  load_and_test(OpenClContext(entry, name.part_count), bitstream, bitstream_path);
   result.load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   store_programmed(entry, options.state_dir, bitstream);
   return result;

@@ -43,13 +43,25 @@ bool is_macro_char(char c) {
 }
 
 ProgramCacheKey make_key(const OpenClContext& context, const KernelSource& source, const std::string& options) {
-  const std::size_t hash = context.name().find('#');
   return {.source_sha256 = source.sha256,
           .options = options,
           .device = context.info().description,
           .driver = context.info().driver,
-          .platform = context.info().platform + " " + platform_text(context.platform(), CL_PLATFORM_VERSION),
-          .part = hash == std::string::npos ? "" : context.name().substr(hash)};
+          .platform = context.info().platform + " " + platform_text(context.platform(), CL_PLATFORM_VERSION)};
+}
+
+// A program that was built for the first part, for all of them.
+ClProgram give_to_parts(const OpenClContext& context, ClProgram program, const std::string& options,
+                        const std::string& what) {
+  cl_int code = CL_SUCCESS;
+  const std::string bytes = program_binary(program.get());
+  ClProgram shared = bytes.empty() ? ClProgram() : load_binary(context, bytes, &code);
+  if (shared) return shared;
+  const std::vector<cl_device_id>& devices = context.devices();
+  check_cl(clBuildProgram(program.get(), static_cast<cl_uint>(devices.size()), devices.data(), options.c_str(), nullptr,
+                          nullptr),
+           "device " + context.name() + ": " + what);
+  return program;
 }
 
 }  // namespace
@@ -88,36 +100,46 @@ ClProgram build_from_source(const OpenClContext& context, const std::string& tex
   cl_int code = CL_SUCCESS;
   ClProgram program(clCreateProgramWithSource(context.get(), 1, &pointer, &size, &code));
   check_cl(code, "device " + context.name() + ": " + what);
-  cl_device_id device = context.device();
-  code = clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
+  // Parts of a device are alike: one is compiled for, the others take its binary.
+  code = clBuildProgram(program.get(), 1, context.devices().data(), options.c_str(), nullptr, nullptr);
   if (code != CL_SUCCESS) {
     fail(ErrorCode::kBuild, "device " + context.name() + ": " + what + " does not build: " + cl_code_name(code) + ": " +
-                                build_log(program.get(), device));
+                                build_log(program.get(), context.device()));
   }
-  return program;
+  return context.devices().size() == 1 ? std::move(program) : give_to_parts(context, std::move(program), options, what);
 }
 
 ClProgram load_binary(const OpenClContext& context, std::string_view bytes, cl_int* code) {
-  cl_device_id device = context.device();
-  const std::size_t size = bytes.size();
-  const auto* pointer = reinterpret_cast<const unsigned char*>(bytes.data());
-  cl_int status = CL_SUCCESS;
-  ClProgram program(clCreateProgramWithBinary(context.get(), 1, &device, &size, &pointer, &status, code));
-  if (*code == CL_SUCCESS) *code = status;
-  if (*code == CL_SUCCESS) *code = clBuildProgram(program.get(), 1, &device, "", nullptr, nullptr);
+  const std::vector<cl_device_id>& devices = context.devices();
+  const auto count = static_cast<cl_uint>(devices.size());
+  const std::vector<std::size_t> sizes(devices.size(), bytes.size());
+  std::vector<const unsigned char*> pointers(devices.size(), reinterpret_cast<const unsigned char*>(bytes.data()));
+  std::vector<cl_int> status(devices.size(), CL_SUCCESS);
+  ClProgram program(clCreateProgramWithBinary(context.get(), count, devices.data(), sizes.data(), pointers.data(),
+                                              status.data(), code));
+  for (const cl_int each : status) {
+    if (*code == CL_SUCCESS) *code = each;
+  }
+  if (*code == CL_SUCCESS) *code = clBuildProgram(program.get(), count, devices.data(), "", nullptr, nullptr);
   if (*code != CL_SUCCESS) program.reset();
   return program;
 }
 
 std::string program_binary(cl_program program) {
-  std::size_t size = 0;
-  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) != CL_SUCCESS || size == 0) {
-    return {};
-  }
-  std::string bytes(size, '\0');
-  auto* pointer = reinterpret_cast<unsigned char*>(bytes.data());
-  if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(pointer), &pointer, nullptr) != CL_SUCCESS) return {};
-  return bytes;
+  std::size_t list_bytes = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 0, nullptr, &list_bytes) != CL_SUCCESS) return {};
+  std::vector<std::size_t> sizes(list_bytes / sizeof(std::size_t), 0);
+  if (sizes.empty()) return {};
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, list_bytes, sizes.data(), nullptr) != CL_SUCCESS) return {};
+  // One binary for each device that the program was built for; all are wanted, as some drivers take no null pointers.
+  std::vector<std::string> binaries;
+  std::vector<unsigned char*> pointers;
+  for (const std::size_t size : sizes) binaries.emplace_back(size, '\0');
+  for (std::string& bytes : binaries) pointers.push_back(reinterpret_cast<unsigned char*>(bytes.data()));
+  const std::size_t size = pointers.size() * sizeof(pointers[0]);
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, size, pointers.data(), nullptr) != CL_SUCCESS) return {};
+  const auto built = std::find_if(binaries.begin(), binaries.end(), [](const auto& bytes) { return !bytes.empty(); });
+  return built == binaries.end() ? std::string() : std::move(*built);
 }
 
 ProgramTable::ProgramTable(std::shared_ptr<const OpenClContext> context, OpenClOptions options,
@@ -141,6 +163,11 @@ std::vector<std::string> ProgramTable::missing_programs(std::span<const KernelIn
   return missing;
 }
 
+std::size_t ProgramTable::count_unbuilt(std::span<const KernelInstance> instances) const {
+  const std::lock_guard lock(mutex_);
+  return missing_programs(instances).size();
+}
+
 void ProgramTable::build_ahead(std::span<const KernelInstance> instances) {
   if (!context_->compiles_at_launch() || options_.builder.empty() || !cache_.is_on()) return;
   try {
@@ -158,7 +185,7 @@ void ProgramTable::build_ahead(std::span<const KernelInstance> instances) {
     shares.pop_back();
     log(LogLevel::kInfo, "cache",
         "compiling," + std::to_string(missing.size()) + " programs in " + std::to_string(count) + " processes");
-    build_in_processes(context_->name(), options_, shares, [&] {
+    build_in_processes(context_->info().name, options_, shares, [&] {
       for (const std::string& key : own) get(instance_of(key));
     });
     const std::lock_guard lock(mutex_);

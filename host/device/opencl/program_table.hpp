@@ -38,6 +38,9 @@ class ProgramTable {
   // runtime compiles one at a time. Never throws: get() makes what is still missing, and tells of faults.
   void build_ahead(std::span<const KernelInstance> instances);
 
+  // How many of the instances' programs get() would have to compile. Throws what KernelSources throws.
+  std::size_t count_unbuilt(std::span<const KernelInstance> instances) const;
+
   // Returns the program that holds the instance, building it at first use. Throws kBuild with the compiler's log.
   std::shared_ptr<const LoadedProgram> get(const KernelInstance& instance);
 
@@ -53,7 +56,7 @@ class ProgramTable {
   KernelSources sources_;
   ProgramCache cache_;
   std::shared_ptr<const Bitstream> bitstream_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const LoadedProgram>, std::less<>> from_bitstream_;  // by program_key
   std::map<std::string, std::shared_ptr<const LoadedProgram>, std::less<>> from_source_;     // by program_key
   std::set<std::string, std::less<>> built_ahead_;  // by program_key: in the cache since build_ahead

@@ -29,7 +29,7 @@ std::size_t count_items(const Launch& launch) {
 
 }  // namespace
 
-StepWorkers::StepWorkers(std::shared_ptr<const LoadedPlan> loaded, cl_command_queue first)
+StepWorkers::StepWorkers(std::shared_ptr<const LoadedPlan> loaded, std::size_t part, cl_command_queue first)
     : loaded_(std::move(loaded)), first_(first) {
   const OpenClContext& context = *loaded_->context;
   const auto units = static_cast<std::size_t>(std::max(context.caps().compute_units, 1));
@@ -51,7 +51,7 @@ StepWorkers::StepWorkers(std::shared_ptr<const LoadedPlan> loaded, cl_command_qu
   items_per_launch_ = (units + queues - 1) / queues;
   while (helpers_.size() + 1 < queues) {
     cl_int code = CL_SUCCESS;
-    helpers_.emplace_back(clCreateCommandQueue(context.get(), context.device(), 0, &code));
+    helpers_.emplace_back(clCreateCommandQueue(context.get(), context.device(part), 0, &code));
     check_cl(code, "device " + context.name() + ": making a queue");
   }
   has_started_.assign(helpers_.size(), 0);

@@ -15,9 +15,9 @@ namespace headrace {
 // One thread at a time.
 class StepWorkers {
  public:
-  // `first` is the session's own queue; further ones are made here. On other devices than CPUs with several compute
-  // units it is off, and the functions below do nothing.
-  StepWorkers(std::shared_ptr<const LoadedPlan> loaded, cl_command_queue first);
+  // `first` is the session's own queue on a part of the device; further ones are made here. On other devices than CPUs
+  // with several compute units it is off: there `enqueue` starts an ordinary NDRange, and the others do nothing.
+  StepWorkers(std::shared_ptr<const LoadedPlan> loaded, std::size_t part, cl_command_queue first);
 
   bool is_on() const { return !helpers_.empty(); }
   // The argument SHARE of a step's kernel; null where it is an ordinary NDRange.
