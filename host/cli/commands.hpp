@@ -20,6 +20,9 @@ int run_command(const BenchOptions& options);
 // Reads the model and fixes the shapes that the user gave.
 Model open_model(const Core& core, const ModelOptions& options);
 
+// The flags as properties for compile_model.
+Properties properties_of(const CompileFlags& flags);
+
 // Prints the graph where --dump asks for it. Returns whether it did: the command is then done.
 bool dump_if_asked(const Core& core, const Model& model, const ModelOptions& options);
 

@@ -16,6 +16,14 @@ Model open_model(const Core& core, const ModelOptions& options) {
   return model;
 }
 
+Properties properties_of(const CompileFlags& flags) {
+  const auto text = [](bool is_on) { return is_on ? "YES" : "NO"; };
+  return {{"PERF_COUNT", text(flags.is_profiling)},
+          {"INFERENCE_NUM_THREADS", std::to_string(flags.threads)},
+          {"EXACT_NAN", text(flags.exact_nan)},
+          {"ENABLE_STARTUP_FALLBACK", text(flags.has_startup_fallback)}};
+}
+
 bool dump_if_asked(const Core& core, const Model& model, const ModelOptions& options) {
   constexpr std::string_view kPrefix = "after:";
   if (options.dump.empty()) return false;

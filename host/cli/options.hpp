@@ -18,6 +18,14 @@ struct ModelOptions {
   std::string dump;                       // "after:PASS": print the graph there and stop
 };
 
+// How it shall run there.
+struct CompileFlags {
+  int threads = 0;  // of the CPU device, 0: all cores
+  bool exact_nan = false;
+  bool has_startup_fallback = false;
+  bool is_profiling = false;
+};
+
 struct DevicesOptions {
   bool is_json = false;
 };
@@ -61,9 +69,7 @@ struct RunOptions {
   ModelOptions model;
   std::vector<std::string> inputs;  // NAME=FILE.npy or FILE.npy
   std::string output_folder;
-  int threads = 0;  // of the CPU device, 0: all cores
-  bool exact_nan = false;
-  bool is_profiling = false;
+  CompileFlags compile;
   bool is_json = false;
 };
 
@@ -73,9 +79,8 @@ struct BenchOptions {
   std::optional<int> iterations;
   int requests = 0;  // 0: as the hint says
   bool is_throughput = false;
-  int threads = 0;  // of the CPU device, 0: all cores
-  bool exact_nan = false;
-  bool is_profiling = false;
+  int streams = 0;  // 0: as the hint says
+  CompileFlags compile;
   bool is_json = false;
 };
 

@@ -103,13 +103,14 @@ void add_query(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   set_result(command, all.query, result);
 }
 
-void add_exact_nan(CLI::App* command, bool& exact_nan) {
-  command->add_flag("--exact-nan", exact_nan, "Leave out kernels that spread NaN to neighbouring outputs");
-}
-
-void add_threads(CLI::App* command, int& threads) {
-  command->add_option("--nthreads", threads, "Threads of the CPU device (default: all cores)")
+void add_compile(CLI::App* command, CompileFlags& flags) {
+  command->add_option("--nthreads", flags.threads, "Threads of the CPU device (default: all cores)")
       ->check(CLI::Range(0, 1024));
+  command->add_flag("--exact-nan", flags.exact_nan,
+                    "Leave out kernels that spread a NaN or an infinity to neighbouring outputs");
+  command->add_flag("--startup-fallback", flags.has_startup_fallback,
+                    "Let the CPU answer while the device's kernels are compiled");
+  command->add_flag("--pc", flags.is_profiling, "Print what each layer cost in the last run");
 }
 
 void add_run(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
@@ -117,9 +118,7 @@ void add_run(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   add_model(command, all.run.model, true);
   command->add_option("-i,--input", all.run.inputs, "NAME=FILE.npy; one input needs no name")->allow_extra_args(false);
   command->add_option("-o,--output", all.run.output_folder, "Folder for the outputs, one .npy each");
-  add_threads(command, all.run.threads);
-  add_exact_nan(command, all.run.exact_nan);
-  command->add_flag("--pc", all.run.is_profiling, "Print what each layer cost");
+  add_compile(command, all.run.compile);
   add_json(command, all.run.is_json);
   set_result(command, all.run, result);
 }
@@ -132,16 +131,18 @@ void add_bench(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   command->add_option("--niter", all.bench.iterations, "Runs to measure")
       ->check(CLI::Range(1, 100'000'000))
       ->excludes(seconds);
-  command->add_option("--nireq", all.bench.requests, "Requests in flight (default: 1, or 2 for throughput)")
+  command
+      ->add_option("--nireq", all.bench.requests,
+                   "Requests in flight (default: 1, or for throughput as many as run at once)")
       ->check(CLI::Range(1, 1024));
   command
       ->add_option_function<std::string>(
           "--hint", [&all](const std::string& hint) { all.bench.is_throughput = hint == "throughput"; },
-          "latency (default) or throughput")
+          "latency (default), or throughput: several requests at once")
       ->check(CLI::IsMember({"latency", "throughput"}));
-  add_threads(command, all.bench.threads);
-  add_exact_nan(command, all.bench.exact_nan);
-  command->add_flag("--pc", all.bench.is_profiling, "Print what each layer cost in the last run");
+  command->add_option("--nstreams", all.bench.streams, "Requests that run at once (default: as the hint says)")
+      ->check(CLI::Range(1, 1024));
+  add_compile(command, all.bench.compile);
   add_json(command, all.bench.is_json);
   set_result(command, all.bench, result);
 }

@@ -150,10 +150,7 @@ int run_command(const RunOptions& options) {
   const std::vector<PortInfo> inputs = model.inputs();
   const auto tensors = read_inputs(options.inputs, inputs);
 
-  const Properties properties = {{"PERF_COUNT", options.is_profiling ? "YES" : "NO"},
-                                 {"INFERENCE_NUM_THREADS", std::to_string(options.threads)},
-                                 {"EXACT_NAN", options.exact_nan ? "YES" : "NO"}};
-  const CompiledModel net = core.compile_model(model, options.model.devices, properties);
+  const CompiledModel net = core.compile_model(model, options.model.devices, properties_of(options.compile));
   InferRequest request = net.create_infer_request();
   for (const auto& [file, tensor] : tensors) {
     try {
@@ -167,12 +164,12 @@ int run_command(const RunOptions& options) {
   const std::vector<OutputFile> outputs = collect_outputs(request, net.outputs(), options.output_folder);
   if (options.is_json) {
     Json document{{"outputs", to_json(outputs)}};
-    if (options.is_profiling) document["profile"] = Json::parse(profile_json(request.profiling_info()));
+    if (options.compile.is_profiling) document["profile"] = Json::parse(profile_json(request.profiling_info()));
     fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
     return 0;
   }
   print_outputs(outputs);
-  if (options.is_profiling) {
+  if (options.compile.is_profiling) {
     fmt::print("\n{}\n{}", join(net.origins(), "\n"), profile_table(request.profiling_info()));
   }
   return 0;

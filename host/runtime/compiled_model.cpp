@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "core/file.hpp"
 #include "core/log.hpp"
@@ -20,6 +21,12 @@ std::vector<Shape> static_shapes(const std::vector<PortInfo>& inputs) {
   return shapes;
 }
 
+std::string join_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
 // The model's weights stay in its file; what is needed again is read from there.
 void drop_weight_pages(const Graph& graph) {
   for (const NodeId id : graph.nodes()) {
@@ -30,26 +37,27 @@ void drop_weight_pages(const Graph& graph) {
 
 }  // namespace
 
-std::shared_ptr<const Network> NetworkCache::get(const std::vector<Shape>& shapes, const Make& make) {
-  std::promise<std::shared_ptr<const Network>> promise;
-  std::shared_future<std::shared_ptr<const Network>> found;
+NetworkCache::Slot NetworkCache::get(const std::vector<Shape>& shapes, const Make& make) {
+  std::promise<Slot> promise;
+  std::shared_future<Slot> found;
+  std::list<Entry> dropped;  // goes outside the lock: a slot that loads waits for its end
   {
     const std::lock_guard lock(mutex_);
     const auto entry =
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.shapes == shapes; });
     if (entry != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, entry);
-      found = entry->network;
+      found = entry->slot;
     } else {
       entries_.push_front({shapes, promise.get_future().share()});
-      if (entries_.size() > kMaxNetworks) entries_.pop_back();
+      if (entries_.size() > kMaxNetworks) dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
     }
   }
   if (found.valid()) return found.get();
   try {
-    auto network = make(shapes);
-    promise.set_value(network);
-    return network;
+    auto slot = make(shapes);
+    promise.set_value(slot);
+    return slot;
   } catch (...) {
     promise.set_exception(std::current_exception());
     const std::lock_guard lock(mutex_);
@@ -58,18 +66,20 @@ std::shared_ptr<const Network> NetworkCache::get(const std::vector<Shape>& shape
   }
 }
 
-std::shared_ptr<const Network> NetworkCache::latest() const {
+NetworkCache::Slot NetworkCache::latest() const {
   const std::lock_guard lock(mutex_);
   for (const Entry& entry : entries_) {
-    if (entry.network.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return entry.network.get();
+    if (entry.slot.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return entry.slot.get();
   }
   return nullptr;
 }
 
 CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vector<DeviceList> device_lists,
-                          CompileOptions compile_options, std::shared_ptr<WeightsStore> store)
+                           DeviceList fallback_list, CompileOptions compile_options,
+                           std::shared_ptr<WeightsStore> store)
     : model(std::move(compiled)),
       lists(std::move(device_lists)),
+      fallback(std::move(fallback_list)),
       options(compile_options),
       inputs(input_ports(*model)),
       outputs(output_ports(*model)),
@@ -79,25 +89,77 @@ CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vect
       networks_(lists.size()) {
   const bool is_static =
       std::all_of(inputs.begin(), inputs.end(), [](const auto& port) { return port.shape.is_static(); });
-  for (std::size_t list = 0; is_static && list < lists.size(); ++list) network(list, static_shapes(inputs));
+  for (std::size_t list = 0; is_static && list < lists.size(); ++list) slot(list, static_shapes(inputs));
 }
 
-std::shared_ptr<const Network> CompiledModel::Impl::network(std::size_t list, const std::vector<Shape>& shapes) const {
-  return networks_[list].get(shapes, [&](std::span<const Shape> wanted) {
-    std::vector<PartitionDevice> devices = partition_devices(lists[list]);
-    for (PartitionDevice& device : devices) device.caps.exact_nan = options.exact_nan;
-    const PlacedGraph placed = place_graph(make_wished_graph(*model), wanted, devices);
-    drop_weight_pages(*model->graph);  // what passes folded has been copied
-    return make_network(placed, lists[list], devices, *model->graph, weights_,
-                        {.is_profiling = options.is_profiling, .threads = options.threads});
-  });
+LoadOptions CompiledModel::Impl::load_options(const DeviceList& devices) const {
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return {.is_profiling = options.is_profiling,
+          .threads = threads_per_stream(options.threads, static_cast<int>(devices.streams), cores)};
+}
+
+std::shared_ptr<Network> CompiledModel::Impl::plan(const DeviceList& list, std::span<const Shape> shapes) const {
+  std::vector<PartitionDevice> devices = partition_devices(list);
+  for (PartitionDevice& device : devices) device.caps.exact_nan = options.exact_nan;
+  const PlacedGraph placed = place_graph(make_wished_graph(*model), shapes, devices);
+  drop_weight_pages(*model->graph);  // what passes folded has been copied
+  return plan_network(placed, list, devices, *model->graph, weights_);
+}
+
+NetworkCache::Slot CompiledModel::Impl::make_slot(const DeviceList& devices, std::span<const Shape> shapes) const {
+  std::shared_ptr<Network> network = plan(devices, shapes);
+  const LoadOptions load = load_options(devices);
+  const std::size_t unbuilt = options.has_startup_fallback ? count_unbuilt(*network) : 0;
+  if (unbuilt == 0) {
+    load_network(*network, load);
+    return std::make_shared<const NetworkSlot>(std::move(network));
+  }
+  const std::string name = join_names(devices.names);
+  std::shared_ptr<Network> meanwhile = plan(fallback, shapes);
+  load_network(*meanwhile, load);
+  log(LogLevel::kInfo, "startup",
+      name + ",the CPU answers while " + std::to_string(unbuilt) + " programs are compiled");
+  const auto load_in_background = [network, load] {
+    load_network(*network, load);
+    return network;
+  };
+  return std::make_shared<const NetworkSlot>(std::move(meanwhile), load_in_background, name);
+}
+
+NetworkCache::Slot CompiledModel::Impl::slot(std::size_t list, const std::vector<Shape>& shapes) const {
+  return networks_[list].get(shapes, [&](std::span<const Shape> wanted) { return make_slot(lists[list], wanted); });
+}
+
+std::shared_ptr<const Network> CompiledModel::Impl::network(std::size_t list, const std::vector<Shape>& shapes,
+                                                            bool needs_device) const {
+  const NetworkCache::Slot found = slot(list, shapes);
+  return needs_device ? found->wait() : found->get();
 }
 
 std::shared_ptr<const Network> CompiledModel::Impl::latest() const {
   for (const NetworkCache& cache : networks_) {
-    if (auto network = cache.latest()) return network;
+    if (const auto slot = cache.latest()) return slot->get();
   }
   return nullptr;
+}
+
+bool CompiledModel::Impl::is_starting_up() const {
+  return std::any_of(networks_.begin(), networks_.end(), [](const NetworkCache& cache) {
+    const auto slot = cache.latest();
+    return slot != nullptr && slot->is_loading();
+  });
+}
+
+CompiledModel::Impl::Seat CompiledModel::Impl::next_seat() const {
+  const std::size_t request = next_request_++;
+  const std::size_t list = request % lists.size();
+  return {list, request / lists.size() % lists[list].streams};
+}
+
+std::size_t CompiledModel::Impl::count_streams() const {
+  std::size_t count = 0;
+  for (const DeviceList& list : lists) count += list.streams;
+  return count;
 }
 
 CompiledModel::CompiledModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -133,6 +195,21 @@ std::vector<std::string> CompiledModel::origins() const {
     lines.push_back(place.first + ": " + place.second + " (" + count + ")");
   }
   return lines;
+}
+
+std::string CompiledModel::get_property(std::string_view name) const {
+  if (name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") return std::to_string(impl_->count_streams());
+  if (name == "NUM_STREAMS") return std::to_string(impl_->count_streams());
+  if (name == "EXECUTION_DEVICES") {
+    if (impl_->is_starting_up()) return "(CPU)";
+    std::vector<std::string> names;
+    for (const DeviceList& list : impl_->lists) names.push_back(join_names(list.names));
+    return join_names(names);
+  }
+  if (const auto value = property_text(impl_->options, name)) return *value;
+  fail(ErrorCode::kInvalidArgument, "no property '" + std::string(name) +
+                                        "'; known: OPTIMAL_NUMBER_OF_INFER_REQUESTS, EXECUTION_DEVICES, " +
+                                        property_names());
 }
 
 std::vector<CompiledModel::MemoryUse> CompiledModel::memory_use() const {

@@ -12,6 +12,7 @@
 #include "plan/weights_cache.hpp"
 #include "runtime/model_impl.hpp"
 #include "runtime/network.hpp"
+#include "runtime/network_slot.hpp"
 #include "runtime/properties.hpp"
 
 namespace headrace {
@@ -20,17 +21,18 @@ namespace headrace {
 // once, other shapes are not held up.
 class NetworkCache {
  public:
-  using Make = std::function<std::shared_ptr<const Network>(std::span<const Shape>)>;
+  using Slot = std::shared_ptr<const NetworkSlot>;
+  using Make = std::function<Slot(std::span<const Shape>)>;
 
-  // Returns the network for these shapes, making it if need be. What `make` throws is not kept.
-  std::shared_ptr<const Network> get(const std::vector<Shape>& shapes, const Make& make);
+  // Returns the slot for these shapes, making it if need be. What `make` throws is not kept.
+  Slot get(const std::vector<Shape>& shapes, const Make& make);
   // The one used last, or null.
-  std::shared_ptr<const Network> latest() const;
+  Slot latest() const;
 
  private:
   struct Entry {
     std::vector<Shape> shapes;
-    std::shared_future<std::shared_ptr<const Network>> network;
+    std::shared_future<Slot> slot;
   };
   mutable std::mutex mutex_;
   std::list<Entry> entries_;
@@ -38,19 +40,31 @@ class NetworkCache {
 
 // Immutable but for its caches; thread-safe.
 struct CompiledModel::Impl {
-  // `store` keeps packed weights between processes.
-  Impl(std::shared_ptr<const Model::Impl> model, std::vector<DeviceList> lists, CompileOptions options,
-       std::shared_ptr<WeightsStore> store);
+  // `fallback` answers while a list's kernels are compiled, where the options ask for that. `store` keeps packed weights
+  // between processes.
+  Impl(std::shared_ptr<const Model::Impl> model, std::vector<DeviceList> lists, DeviceList fallback,
+       CompileOptions options, std::shared_ptr<WeightsStore> store);
 
-  // The network for these input shapes on one of the device lists.
-  std::shared_ptr<const Network> network(std::size_t list, const std::vector<Shape>& shapes) const;
+  // The network that a run with these input shapes on one of the device lists uses: it may be the fallback's unless
+  // the run needs the device itself.
+  std::shared_ptr<const Network> network(std::size_t list, const std::vector<Shape>& shapes, bool needs_device) const;
   // The network used last on any list, or null.
   std::shared_ptr<const Network> latest() const;
-  // The list that the next request runs on.
-  std::size_t next_list() const { return next_list_++ % lists.size(); }
+  // Whether the fallback answers on some list.
+  bool is_starting_up() const;
+
+  // Where a request runs, for good: a device list and one of its streams.
+  struct Seat {
+    std::size_t list = 0;
+    std::size_t stream = 0;
+  };
+  Seat next_seat() const;
+  // Requests that keep every device busy.
+  std::size_t count_streams() const;
 
   const std::shared_ptr<const Model::Impl> model;
   const std::vector<DeviceList> lists;  // more than one for MULTI
+  const DeviceList fallback;
   const CompileOptions options;
   const std::vector<PortInfo> inputs;
   const std::vector<PortInfo> outputs;
@@ -58,9 +72,14 @@ struct CompiledModel::Impl {
   const std::vector<std::string> output_layers;
 
  private:
+  NetworkCache::Slot slot(std::size_t list, const std::vector<Shape>& shapes) const;
+  NetworkCache::Slot make_slot(const DeviceList& devices, std::span<const Shape> shapes) const;
+  std::shared_ptr<Network> plan(const DeviceList& devices, std::span<const Shape> shapes) const;
+  LoadOptions load_options(const DeviceList& devices) const;
+
   mutable WeightsCache weights_;
   mutable std::vector<NetworkCache> networks_;  // one per list
-  mutable std::atomic<std::size_t> next_list_{0};
+  mutable std::atomic<std::size_t> next_request_{0};
 };
 
 }  // namespace headrace

@@ -46,9 +46,14 @@ Model Core::read_model(const std::string& path, const std::string& weights_path)
 
 CompiledModel Core::compile_model(const Model& model, std::string_view devices, const Properties& properties) const {
   const CompileOptions options = parse_properties(properties);
+  DeviceList fallback;
+  if (options.has_startup_fallback) {
+    fallback = impl_->devices.resolve("CPU").front();
+    fallback.names = {"CPU (startup)"};  // in placements and profiles
+  }
   return CompiledModel(std::make_shared<CompiledModel::Impl>(std::make_shared<const Model::Impl>(model.impl()),
-                                                             impl_->devices.resolve(devices), options,
-                                                             impl_->packed_weights));
+                                                             impl_->devices.resolve(devices, options.streams),
+                                                             std::move(fallback), options, impl_->packed_weights));
 }
 
 }  // namespace headrace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/log.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/opencl/opencl_device.hpp"
 #include "device/opencl/parallel_build.hpp"
@@ -32,6 +33,9 @@ DeviceSummary cpu_summary() {
   row.has_compiler = false;
   return row;
 }
+
+// The key of a device that is divided and used as one; no user can write it.
+std::string all_parts_name(const std::string& whole, int parts) { return whole + "#*/" + std::to_string(parts); }
 
 }  // namespace
 
@@ -72,30 +76,57 @@ OpenClOptions DeviceRegistry::opencl_options() const {
   return {options_.cache_dir, options_.state_dir, options_.kernel_dir, find_builder()};
 }
 
-std::shared_ptr<const Device> DeviceRegistry::open(const std::string& canonical) const {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<const Device>& device = devices_[canonical];
-  if (device == nullptr) {
-    if (canonical == "CPU") {
-      device = std::make_shared<const CpuDevice>();
-    } else {
-      device = make_opencl_device(canonical, opencl_options());
-    }
-  }
-  return device;
+StreamTraits DeviceRegistry::traits_of(const std::string& canonical) const {
+  if (canonical == "CPU") return {.compute_units = CpuDevice().caps().compute_units};
+  const OpenClDeviceName name = get_opencl_device(entries(), canonical);
+  const OpenClDeviceEntry& entry = entries()[name.entry];
+  // A part is not divided again.
+  return {.type = entry.info.type,
+          .compute_units = std::max(1, entry.compute_units / name.part_count),
+          .max_parts = name.part_count == 1 ? entry.max_parts : 1,
+          .parts_run_apart = entry.parts_run_apart};
 }
 
-DeviceList DeviceRegistry::open_all(const std::vector<DeviceRef>& refs) const {
+// Parts of one division are opened together: they share programs and memory. Called with the mutex held.
+void DeviceRegistry::open_parts(const std::string& whole, int parts) const {
+  DividedDevice divided = divide_opencl_device(whole, parts, opencl_options());
+  for (auto& part : divided.parts) {
+    const std::string name = part->info().name;
+    devices_[name] = std::move(part);
+  }
+  devices_[all_parts_name(whole, parts)] = std::move(divided.all);
+}
+
+// The device of that name, as one of `parts` parts that requests spread over.
+std::shared_ptr<const Device> DeviceRegistry::open(const std::string& canonical, int parts) const {
+  const std::lock_guard lock(mutex_);
+  const std::string name = parts > 1 ? all_parts_name(canonical, parts) : canonical;
+  if (const auto found = devices_.find(name); found != devices_.end()) return found->second;
+  if (canonical == "CPU") return devices_[name] = std::make_shared<const CpuDevice>();
+  const OpenClDeviceName taken_apart = get_opencl_device(entries(), canonical);
+  const int part_count = std::max(parts, taken_apart.part_count);
+  if (part_count == 1) return devices_[name] = make_opencl_device(canonical, opencl_options());
+  open_parts(entries()[taken_apart.entry].info.name, part_count);
+  return devices_.at(name);
+}
+
+DeviceList DeviceRegistry::open_all(const std::vector<DeviceRef>& refs, const StreamWish& wish) const {
   DeviceList list;
+  // The first device sets how many requests run at once; the others follow.
+  const Streams first = choose_streams(traits_of(refs.front().canonical), wish);
+  list.streams = static_cast<std::size_t>(first.count);
   for (const DeviceRef& ref : refs) {
-    list.devices.push_back(open(ref.canonical));
+    const Streams streams = choose_streams(traits_of(ref.canonical), {.hint = wish.hint, .count = first.count});
+    list.devices.push_back(open(ref.canonical, streams.parts));
     list.names.push_back(ref.written);
+    log(LogLevel::kInfo, "streams",
+        ref.written + "," + std::to_string(streams.count) + " streams," + std::to_string(streams.parts) + " parts");
   }
   return list;
 }
 
 // AUTO: a programmed accelerator, else a GPU, else an OpenCL CPU device, with the CPU behind it.
-DeviceList DeviceRegistry::choose() const {
+std::vector<DeviceRef> DeviceRegistry::choose() const {
   const auto rank = [this](const OpenClDeviceEntry& entry) {
     if (entry.info.name.empty() || !entry.problem.empty()) return 0;
     const bool is_programmed = !programmed_name(entry, options_.state_dir).empty();
@@ -107,15 +138,15 @@ DeviceList DeviceRegistry::choose() const {
   const auto best = std::max_element(entries().begin(), entries().end(),
                                      [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   if (best != entries().end() && rank(*best) > 0) refs.insert(refs.begin(), {best->info.name, best->info.name});
-  return open_all(refs);
+  return refs;
 }
 
-std::vector<DeviceList> DeviceRegistry::resolve(std::string_view text) const {
+std::vector<DeviceList> DeviceRegistry::resolve(std::string_view text, const StreamWish& wish) const {
   const DeviceString parsed = parse_device_string(text, named_devices());
-  if (parsed.mode == DeviceMode::kAuto) return {choose()};
-  if (parsed.mode != DeviceMode::kMulti) return {open_all(parsed.devices)};
+  if (parsed.mode == DeviceMode::kAuto) return {open_all(choose(), wish)};
+  if (parsed.mode != DeviceMode::kMulti) return {open_all(parsed.devices, wish)};
   std::vector<DeviceList> lists;
-  for (const DeviceRef& ref : parsed.devices) lists.push_back(open_all({ref}));
+  for (const DeviceRef& ref : parsed.devices) lists.push_back(open_all({ref}, wish));
   return lists;
 }
 
@@ -131,10 +162,10 @@ std::string DeviceRegistry::opencl_name(std::string_view name) const {
 }
 
 void DeviceRegistry::forget(const std::string& canonical) const {
+  const std::string whole = canonical.substr(0, canonical.find('#'));
   const std::lock_guard lock(mutex_);
-  std::erase_if(devices_, [&](const auto& entry) {
-    return entry.first == canonical || entry.first.starts_with(canonical + "#");
-  });
+  std::erase_if(devices_,
+                [&](const auto& entry) { return entry.first == whole || entry.first.starts_with(whole + "#"); });
 }
 
 }  // namespace headrace

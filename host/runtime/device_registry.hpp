@@ -14,6 +14,7 @@
 #include "headrace/headrace.hpp"
 #include "runtime/device_string.hpp"
 #include "runtime/network.hpp"
+#include "runtime/streams.hpp"
 
 namespace headrace {
 
@@ -25,13 +26,14 @@ class DeviceRegistry {
   // CPU first, then the OpenCL devices as the loader lists them, then platforms with a problem.
   std::vector<DeviceSummary> list() const;
 
-  // The device lists that a device string asks for: one, or for MULTI one per device. Throws as parse_device_string.
-  std::vector<DeviceList> resolve(std::string_view text) const;
+  // The device lists that a device string asks for: one, or for MULTI one per device, with their streams. Throws as
+  // parse_device_string, and kInvalidArgument for a part of a device that cannot be divided so.
+  std::vector<DeviceList> resolve(std::string_view text, const StreamWish& wish = {}) const;
 
   // The canonical name ("CL.0") of one OpenCL device. Throws kInvalidArgument for CPU, lists and unknown names.
   std::string opencl_name(std::string_view name) const;
 
-  // Makes the next user of the device open it anew: what is programmed on it has changed.
+  // Makes the next user of the device or its parts open it anew: what is programmed on it has changed.
   void forget(const std::string& canonical) const;
 
   OpenClOptions opencl_options() const;
@@ -39,9 +41,11 @@ class DeviceRegistry {
  private:
   const std::vector<OpenClDeviceEntry>& entries() const;
   std::vector<NamedDevice> named_devices() const;
-  std::shared_ptr<const Device> open(const std::string& canonical) const;
-  DeviceList open_all(const std::vector<DeviceRef>& refs) const;
-  DeviceList choose() const;
+  StreamTraits traits_of(const std::string& canonical) const;
+  std::shared_ptr<const Device> open(const std::string& canonical, int parts) const;
+  void open_parts(const std::string& whole, int parts) const;
+  DeviceList open_all(const std::vector<DeviceRef>& refs, const StreamWish& wish) const;
+  std::vector<DeviceRef> choose() const;
 
   CoreOptions options_;
   mutable std::once_flag listed_;

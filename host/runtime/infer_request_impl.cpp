@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/infer_request_impl.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -23,7 +24,7 @@ void copy(const Tensor& source, Tensor& target) {
 
 InferRequest::Impl::Impl(std::shared_ptr<const CompiledModel::Impl> compiled)
     : model(std::move(compiled)),
-      list(model->next_list()),
+      seat(model->next_seat()),
       inputs(model->inputs.size()),
       output_wishes(model->outputs.size()),
       input_buffers(model->inputs.size()),
@@ -45,6 +46,12 @@ std::vector<Shape> InferRequest::Impl::input_shapes() const {
   return shapes;
 }
 
+bool InferRequest::Impl::has_device_buffers() const {
+  const auto has_value = [](const auto& buffer) { return buffer.has_value(); };
+  return std::any_of(input_buffers.begin(), input_buffers.end(), has_value) ||
+         std::any_of(output_buffers.begin(), output_buffers.end(), has_value);
+}
+
 void InferRequest::Impl::run(const std::stop_token& stop) {
   const auto forget = [this] {
     for (auto& result : results) result.reset();
@@ -60,7 +67,7 @@ void InferRequest::Impl::run(const std::stop_token& stop) {
 }
 
 void InferRequest::Impl::run_network(const std::stop_token& stop) {
-  use_network(model->network(list, input_shapes()));
+  use_network(model->network(seat.list, input_shapes(), has_device_buffers()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i]) tensors_[i] = *inputs[i];
   }
@@ -78,7 +85,10 @@ void InferRequest::Impl::use_network(std::shared_ptr<const Network> network) {
   if (network == network_) return;
   sessions_.clear();
   network_ = nullptr;
-  for (const LoadedSubgraph& subgraph : network->subgraphs) sessions_.push_back(subgraph.executable->make_session());
+  for (const LoadedSubgraph& subgraph : network->subgraphs) {
+    const std::size_t parts = network->devices.devices[subgraph.device]->part_count();
+    sessions_.push_back(subgraph.executable->make_session(seat.stream % parts));
+  }
   tensors_.assign(network->tensors.size(), Tensor());
   for (std::size_t t = model->inputs.size(); t < tensors_.size(); ++t) {
     tensors_[t] = Tensor(network->tensors[t].type, network->tensors[t].shape);

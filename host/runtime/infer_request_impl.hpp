@@ -21,11 +21,12 @@ struct InferRequest::Impl {
   };
 
   std::vector<Shape> input_shapes() const;
+  bool has_device_buffers() const;
   // One whole run, in any thread. Throws its first error.
   void run(const std::stop_token& stop);
 
   const std::shared_ptr<const CompiledModel::Impl> model;
-  const std::size_t list;                     // the devices that it runs on
+  const CompiledModel::Impl::Seat seat;       // the devices that it runs on
   std::vector<std::optional<Tensor>> inputs;  // the caller's, by position
   std::vector<std::optional<Tensor>> output_wishes;
   std::vector<std::optional<DeviceBuffer>> input_buffers;

@@ -17,6 +17,13 @@ void check_rank4(const PartialShape& shape, const std::string& port) {
   fail(ErrorCode::kInvalidArgument, "layout of '" + port + "': only rank 4 has one, the shape is " + to_string(shape));
 }
 
+// Files often fix the batch, the first dimension, to 1; another one is the user's choice.
+bool accepts_but_for_batch(PartialShape declared, const Shape& shape) {
+  const bool has_fixed_batch = declared.is_rank_known && declared.dims.size() > 1 && declared.dims[0].is_static();
+  if (has_fixed_batch && !shape.empty()) declared.dims[0] = {shape[0], shape[0]};
+  return declared.accepts(shape);
+}
+
 std::size_t find_input(const Model::Impl& model, std::string_view name) {
   return find_port(input_ports(model), input_layers(*model.graph), name, "input");
 }
@@ -42,7 +49,7 @@ void Model::set_input_shape(std::string_view input, const Shape& shape) {
     if (dim < 0)
       fail(ErrorCode::kInvalidArgument, "input '" + port.name + "': shape " + to_string(shape) + " is negative");
   }
-  if (!port.shape.accepts(shape)) {
+  if (!accepts_but_for_batch(port.shape, shape)) {
     fail(ErrorCode::kInvalidArgument,
          "input '" + port.name + "': the model takes " + to_string(port.shape) + ", not " + to_string(shape));
   }

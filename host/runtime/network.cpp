@@ -45,15 +45,13 @@ class Boundary {
   std::map<PortRef, std::size_t> numbers_;
 };
 
-LoadedSubgraph load_subgraph(const PlacedGraph& placed, const Subgraph& subgraph, const DeviceList& devices,
-                             const KernelCaps& caps, WeightsCache& weights, const LoadOptions& options) {
-  const Device& device = *devices.devices[subgraph.device];
-  LoadedSubgraph loaded;
-  loaded.device = subgraph.device;
+LoadedSubgraph plan_subgraph(const PlacedGraph& placed, const Subgraph& subgraph, const KernelCaps& caps,
+                             WeightsCache& weights) {
+  LoadedSubgraph planned;
+  planned.device = subgraph.device;
   const PlanRequest request{placed.graph, subgraph.nodes, subgraph.inputs, subgraph.outputs, caps};
-  loaded.plan = make_device_plan(request, weights, &loaded.stats);
-  loaded.executable = device.load(loaded.plan, options);
-  return loaded;
+  planned.plan = make_device_plan(request, weights, &planned.stats);
+  return planned;
 }
 
 // Whether every device but the fallback multiplies bytes faster than floats: one graph serves them all. What the
@@ -112,21 +110,35 @@ std::vector<PartitionDevice> partition_devices(const DeviceList& list) {
   return result;
 }
 
-std::shared_ptr<const Network> make_network(const PlacedGraph& placed, const DeviceList& devices,
-                                            std::span<const PartitionDevice> planned, const Graph& original,
-                                            WeightsCache& weights, const LoadOptions& options) {
+std::shared_ptr<Network> plan_network(const PlacedGraph& placed, const DeviceList& devices,
+                                      std::span<const PartitionDevice> planned, const Graph& original,
+                                      WeightsCache& weights) {
   auto network = std::make_shared<Network>();
   network->devices = devices;
   Boundary boundary(placed.graph, *network);
   for (const Subgraph& subgraph : placed.partition.subgraphs) {
-    LoadedSubgraph loaded = load_subgraph(placed, subgraph, devices, planned[subgraph.device].caps, weights, options);
-    for (const PortRef& ref : subgraph.inputs) loaded.inputs.push_back(boundary.add(ref));
-    for (const PortRef& ref : subgraph.outputs) loaded.outputs.push_back(boundary.add(ref));
-    network->subgraphs.push_back(std::move(loaded));
+    LoadedSubgraph made = plan_subgraph(placed, subgraph, planned[subgraph.device].caps, weights);
+    for (const PortRef& ref : subgraph.inputs) made.inputs.push_back(boundary.add(ref));
+    for (const PortRef& ref : subgraph.outputs) made.outputs.push_back(boundary.add(ref));
+    network->subgraphs.push_back(std::move(made));
   }
   for (const NodeId result : placed.graph.results()) network->outputs.push_back(boundary.make_output(result));
   network->placements = list_placements(placed, original);
   return network;
+}
+
+void load_network(Network& network, const LoadOptions& options) {
+  for (LoadedSubgraph& subgraph : network.subgraphs) {
+    subgraph.executable = network.devices.devices[subgraph.device]->load(subgraph.plan, options);
+  }
+}
+
+std::size_t count_unbuilt(const Network& network) {
+  std::size_t count = 0;
+  for (const LoadedSubgraph& subgraph : network.subgraphs) {
+    count += network.devices.devices[subgraph.device]->count_unbuilt(*subgraph.plan);
+  }
+  return count;
 }
 
 std::vector<LayerPlacement> list_placements(const PlacedGraph& placed, const Graph& original,

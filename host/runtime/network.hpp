@@ -20,6 +20,7 @@ namespace headrace {
 struct DeviceList {
   std::vector<std::shared_ptr<const Device>> devices;
   std::vector<std::string> names;  // as the user wrote them
+  std::size_t streams = 1;         // requests that run at the same time; see Streams
 };
 
 // A graph with its place on the devices, before anything is lowered.
@@ -63,7 +64,7 @@ struct NetworkOutput {
   BoundaryTensor info;
 };
 
-// Immutable after make_network; shared by requests.
+// Immutable after load_network; shared by requests.
 struct Network {
   DeviceList devices;
   std::vector<BoundaryTensor> tensors;    // the first ones are the network's inputs
@@ -72,11 +73,17 @@ struct Network {
   std::vector<LayerPlacement> placements;
 };
 
-// Plans for what `planned` says of the devices, which the graph was placed with, and loads every subgraph. `original`
-// is the file's graph, for the names of layers that passes folded away.
-std::shared_ptr<const Network> make_network(const PlacedGraph& placed, const DeviceList& devices,
-                                            std::span<const PartitionDevice> planned, const Graph& original,
-                                            WeightsCache& weights, const LoadOptions& options);
+// Plans every subgraph for what `planned` says of the devices, which the graph was placed with. `original` is the
+// file's graph, for the names of layers that passes folded away. What it returns cannot run before load_network.
+std::shared_ptr<Network> plan_network(const PlacedGraph& placed, const DeviceList& devices,
+                                      std::span<const PartitionDevice> planned, const Graph& original,
+                                      WeightsCache& weights);
+
+// Loads every subgraph on its device. Throws what Device::load throws.
+void load_network(Network& network, const LoadOptions& options);
+
+// How many programs load_network would have to compile.
+std::size_t count_unbuilt(const Network& network);
 
 // Rows for `headrace query`: every node of the placed graph in running order with what is fused into it, then the
 // original layers whose values are computed while compiling. A layer placed on device `nowhere` has an empty device.

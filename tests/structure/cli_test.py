@@ -87,7 +87,8 @@ class UsageTest(CliCase):
                           ("bitstream", "build", "r.json"), ("bench", model, "-d", "CPU", "--nireq", "0"),
                           ("bench", model, "-d", "CPU", "--niter", "0"), ("bench", model, "-d", "CPU", "-t", "-1"),
                           ("bench", model, "-d", "CPU", "--niter", "3", "-t", "1"),
-                          ("bench", model, "-d", "CPU", "--hint", "speed")):
+                          ("bench", model, "-d", "CPU", "--hint", "speed"),
+                          ("bench", model, "-d", "CPU", "--nstreams", "0")):
             with self.subTest(arguments=arguments):
                 self.fail_with(2, *arguments)
 
@@ -370,6 +371,33 @@ class BenchTest(CliCase):
             self.assertEqual(figures["iterations"], 7)
             self.assertEqual(figures["device"], "CPU")
             self.assertTrue(0 < figures["min_ms"] <= figures["median_ms"] <= figures["p95_ms"])
+
+    def test_the_hint_sets_the_number_of_requests(self):
+        self.needs("POCL")
+        model = relu_net(self.dir / "m.xml")
+        units = {name: d["compute_units"] for d in json.loads(self.succeed("devices", "--json").stdout)["devices"]
+                 for name in (d["name"], *d.get("aliases", ()))}
+        for extra, requests in (((), 1), (("--hint", "throughput"), units["POCL"]), (("--nstreams", "3"), 3),
+                                (("--hint", "throughput", "--nireq", "5"), 5)):
+            with self.subTest(extra=extra):
+                done = self.succeed("bench", model, "-d", "POCL", "--niter", "200", *extra)
+                self.assertRegex(done.stdout, rf"(?m)^requests +{requests}$")
+                self.assertRegex(done.stdout, r"(?m)^iterations +200$")
+
+    def test_the_cpu_answers_while_kernels_are_compiled(self):
+        self.needs("POCL")
+        model = relu_net(self.dir / "m.xml")
+        empty = {"HEADRACE_CACHE_DIR": str(self.dir / "cache"), "POCL_CACHE_DIR": str(self.dir / "pocl")}
+        (self.dir / "pocl").mkdir()
+        done = self.succeed("bench", model, "-d", "POCL", "--niter", "3", "--startup-fallback", "--json",
+                            HEADRACE_LOG="info,startup", **empty)
+        figures = json.loads(done.stdout)
+        self.assertGreaterEqual(figures["startup"]["cpu_runs"], 1)
+        self.assertLess(figures["load_ms"] + figures["first_ms"], figures["startup"]["ready_ms"])
+        self.assertIn("POCL,the CPU answers while 1 programs are compiled", done.stderr)
+        self.assertIn("POCL,ready after", done.stderr)
+        again = self.succeed("bench", model, "-d", "POCL", "--niter", "3", "--startup-fallback", "--json", **empty)
+        self.assertEqual(json.loads(again.stdout)["startup"]["cpu_runs"], 0, "everything is in the cache")
 
     def test_seconds_limit_the_run(self):
         done = self.succeed("bench", relu_net(self.dir / "m.xml"), "-d", "CPU", "-t", "0.2")

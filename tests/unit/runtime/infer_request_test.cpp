@@ -178,9 +178,9 @@ TEST(PropertiesTest, TakesThreadsAndRefusesWhatItDoesNotKnow) {
                 HasSubstr("property INFERENCE_NUM_THREADS: expected 0 (all cores) to 1024, got '" + std::string(bad)));
   }
   EXPECT_THAT(error_of([&] {
-                core().compile_model(model, "CPU", {{"NUM_STREAMS", "1"}});
+                core().compile_model(model, "CPU", {{"NUM_STRANDS", "1"}});
               }).what(),
-              HasSubstr("unknown property 'NUM_STREAMS'; known: PERF_COUNT, INFERENCE_NUM_THREADS, EXACT_NAN"));
+              HasSubstr("unknown property 'NUM_STRANDS'; known: PERF_COUNT, INFERENCE_NUM_THREADS, EXACT_NAN"));
 }
 
 TEST_P(InferRequestTest, ProfileSumsToTheWallTime) {

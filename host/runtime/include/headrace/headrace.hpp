@@ -20,10 +20,22 @@
 
 namespace headrace {
 
-// Configuration of a compiled model: {"PERF_COUNT", "YES"}; {"INFERENCE_NUM_THREADS", "2"} for the CPU device (default
-// 0: all cores; a part of an OpenCL device is named POCL#0/2); {"EXACT_NAN", "YES"} leaves out kernels that spread a
-// NaN or an infinity to neighbouring outputs that do not read it (Winograd's convolution). Unknown keys throw
+// Configuration of a compiled model; names and values are OpenVINO's where it has them. Unknown keys throw
 // kInvalidArgument listing the known ones.
+//   PERF_COUNT               YES: requests keep figures for profiling_info(); default NO
+//   PERFORMANCE_HINT         LATENCY (default), or THROUGHPUT: several requests at once. A device on CPU cores is then
+//                            divided, so that every request in flight has cores of its own
+//   NUM_STREAMS              how many requests run at once, or AUTO (default): as the hint says. Weights and programs
+//   are
+//                            held once, whatever the number; each request has an arena
+//   INFERENCE_NUM_THREADS    of the CPU device, for all streams together; default 0: all cores. (A part of an OpenCL
+//                            device is named POCL#0/2)
+//   EXACT_NAN                YES leaves out kernels that spread a NaN or an infinity to neighbouring outputs that do
+//   not
+//                            read it (Winograd's convolution); default NO
+//   ENABLE_STARTUP_FALLBACK  YES: while a device's kernels are compiled, requests run on the CPU device, and change to
+//   the
+//                            device between two runs; default NO. A compilation that fails is told by the next run
 using Properties = std::map<std::string, std::string>;
 
 // Where an OpenCL memory object stands in for host memory (see InferRequest::set_input_buffer).
@@ -92,7 +104,9 @@ class Model {
   std::vector<PortInfo> inputs() const;  // in the file's order
   std::vector<PortInfo> outputs() const;
 
-  // Fixes the shape of an input ("" names the only one). Throws kInvalidArgument where the file's shape refuses it.
+  // Fixes the shape of an input ("" names the only one). Another batch (first dimension of two or more) than the file's
+  // is taken: a layer that does not fit it is an error of compile_model. Throws kInvalidArgument where the file's shape
+  // refuses another dimension.
   void set_input_shape(std::string_view input, const Shape& shape);
   // Element type in which the caller gives an input or wants an output; converted on the way.
   void set_input_type(std::string_view input, ElementType type);
@@ -158,6 +172,11 @@ class CompiledModel {
   std::vector<LayerPlacement> placements() const;
   // "CL.0: bitstream generic-f32 (12 kernels)" lines, one per device used, for reports.
   std::vector<std::string> origins() const;
+  // The value of a key of Properties, or of
+  //   OPTIMAL_NUMBER_OF_INFER_REQUESTS  how many requests keep the devices busy
+  //   EXECUTION_DEVICES                 "POCL"; "(CPU)" while the CPU stands in for it (ENABLE_STARTUP_FALLBACK)
+  // NUM_STREAMS gives the number that was chosen. Throws kInvalidArgument for other names.
+  std::string get_property(std::string_view name) const;
   // Where the arena and weights stand: bytes per device for one request.
   struct MemoryUse {
     std::string device;
