@@ -75,8 +75,7 @@ NetworkCache::Slot NetworkCache::latest() const {
 }
 
 CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vector<DeviceList> device_lists,
-                           DeviceList fallback_list, CompileOptions compile_options,
-                           std::shared_ptr<WeightsStore> store)
+                          DeviceList fallback_list, CompileOptions compile_options, std::shared_ptr<WeightsStore> store)
     : model(std::move(compiled)),
       lists(std::move(device_lists)),
       fallback(std::move(fallback_list)),

@@ -40,8 +40,8 @@ class NetworkCache {
 
 // Immutable but for its caches; thread-safe.
 struct CompiledModel::Impl {
-  // `fallback` answers while a list's kernels are compiled, where the options ask for that. `store` keeps packed weights
-  // between processes.
+  // `fallback` answers while a list's kernels are compiled, where the options ask for that. `store` keeps packed
+  // weights between processes.
   Impl(std::shared_ptr<const Model::Impl> model, std::vector<DeviceList> lists, DeviceList fallback,
        CompileOptions options, std::shared_ptr<WeightsStore> store);
 
