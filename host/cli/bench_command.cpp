@@ -61,6 +61,7 @@ struct StartFigures {
 
 CompiledModel compile(const Core& core, const Model& model, const BenchOptions& options) {
   Properties properties = properties_of(options.compile);
+  properties["TUNING"] = options.is_tuned ? "YES" : "NO";
   properties["PERFORMANCE_HINT"] = options.is_throughput ? "THROUGHPUT" : "LATENCY";
   if (options.streams > 0) properties["NUM_STREAMS"] = std::to_string(options.streams);
   return core.compile_model(model, options.model.devices, properties);
@@ -128,15 +129,20 @@ int run_command(const BenchOptions& options) {
   ProgressBar bar("measuring");
   const BenchLimits limits{options.iterations, options.seconds};
   const BenchFigures figures = run_bench_loop(requests, limits, [&bar](double fraction) { bar.show(fraction, ""); });
+  std::map<std::string, double> peaks;
+  if (options.compile.is_profiling) peaks = net.measure_peaks();
   if (options.is_json) {
     Json document = to_json(options, start_figures, figures);
-    if (options.compile.is_profiling) document["profile"] = Json::parse(profile_json(requests[0].profiling_info()));
+    if (options.compile.is_profiling) {
+      document["profile"] = Json::parse(profile_json(requests[0].profiling_info(), peaks));
+      for (const auto& [device, flops] : peaks) document["peak_gflops"][device] = flops * 1e-9;
+    }
     fmt::print("{}\n", document.dump(2));
     return 0;
   }
   for (const std::string& origin : net.origins()) fmt::print("{}\n", origin);
   print_figures(options, start_figures, figures, requests.size());
-  if (options.compile.is_profiling) fmt::print("\n{}", profile_table(requests[0].profiling_info()));
+  if (options.compile.is_profiling) fmt::print("\n{}", profile_table(requests[0].profiling_info(), peaks));
   return 0;
 }
 

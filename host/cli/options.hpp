@@ -79,13 +79,22 @@ struct BenchOptions {
   std::optional<int> iterations;
   int requests = 0;  // 0: as the hint says
   bool is_throughput = false;
-  int streams = 0;  // 0: as the hint says
+  int streams = 0;       // 0: as the hint says
+  bool is_tuned = true;  // whether tuning tables count
   CompileFlags compile;
   bool is_json = false;
 };
 
+struct TuneOptions {
+  ModelOptions model;
+  bool is_all = false;  // instead of a model, layers that networks in wide use have
+  std::string table;    // empty: the user's own
+  bool is_again = false;
+  bool is_json = false;
+};
+
 using Command = std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions,
-                             BitstreamListOptions, ConvertOptions, QueryOptions, RunOptions, BenchOptions>;
+                             BitstreamListOptions, ConvertOptions, QueryOptions, RunOptions, BenchOptions, TuneOptions>;
 
 // Either a command to run, or the exit code of a program that has nothing to run: 0 after --help, 2 after a usage
 // error, which has been reported on stderr.

@@ -22,6 +22,7 @@ struct AllOptions {
   QueryOptions query;
   RunOptions run;
   BenchOptions bench;
+  TuneOptions tune;
 };
 
 // Ties a subcommand to the struct that it fills.
@@ -143,8 +144,29 @@ void add_bench(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   command->add_option("--nstreams", all.bench.streams, "Requests that run at once (default: as the hint says)")
       ->check(CLI::Range(1, 1024));
   add_compile(command, all.bench.compile);
+  command->add_flag("!--no-tuning", all.bench.is_tuned, "Leave tuning tables aside");
   add_json(command, all.bench.is_json);
   set_result(command, all.bench, result);
+}
+
+void add_tune(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("tune", "Measure the forms of kernels, and keep the fastest for each shape");
+  ModelOptions& model = all.tune.model;
+  auto* file = command->add_option("model", model.model, "IR file (.xml) whose layers are measured");
+  auto* weights = command->add_option("-w,--weights", model.weights, "Weights file (default: beside the model)");
+  auto* shape = command->add_option("--input-shape", model.input_shapes, "NAME[1,3,224,224]")->allow_extra_args(false);
+  auto* is_all = command->add_flag("--all", all.tune.is_all, "Measure a list of layers that networks in wide use have");
+  is_all->excludes(file);
+  weights->excludes(is_all);
+  shape->excludes(is_all);
+  command->add_option("-d,--device", model.devices, "One OpenCL device")->required();
+  command->add_option("-o,--output", all.tune.table, "Table to write or go on with (default: the user's own)");
+  command->add_flag("--again", all.tune.is_again, "Measure what the table has too");
+  add_json(command, all.tune.is_json);
+  command->callback([&all, &result] {
+    if (all.tune.model.model.empty() && !all.tune.is_all) throw CLI::RequiredError("MODEL or --all");
+    result = all.tune;
+  });
 }
 
 }  // namespace
@@ -163,6 +185,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   add_query(app, all, result);
   add_run(app, all, result);
   add_bench(app, all, result);
+  add_tune(app, all, result);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

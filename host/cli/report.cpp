@@ -5,7 +5,7 @@
 
 namespace headrace {
 
-std::string profile_json(const std::vector<LayerProfile>& rows) {
+std::string profile_json(const std::vector<LayerProfile>& rows, const std::map<std::string, double>& peaks) {
   using Json = nlohmann::ordered_json;
   Json list = Json::array();
   for (const LayerProfile& row : rows) {
@@ -18,6 +18,7 @@ std::string profile_json(const std::vector<LayerProfile>& rows) {
                     {"queue_us", row.queue_us},
                     {"flops", row.flops},
                     {"bytes", row.bytes}});
+    if (const auto share = share_of_peak(row, peaks)) list.back()["of_peak"] = *share;
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace);
 }

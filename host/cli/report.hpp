@@ -2,6 +2,7 @@
 // Reports that run and bench share.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace headrace {
 
-// The rows of -pc as the text of a JSON array.
-std::string profile_json(const std::vector<LayerProfile>& rows);
+// The rows of -pc as the text of a JSON array; "of_peak" where the devices' peaks are given and the layer has a share.
+std::string profile_json(const std::vector<LayerProfile>& rows, const std::map<std::string, double>& peaks = {});
 
 }  // namespace headrace

@@ -6,10 +6,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "device/tuning_table.hpp"
 
 namespace headrace {
 
@@ -26,7 +29,8 @@ struct KernelInstance {
   // Kernels with equal file and macros come from one program.
   std::string program_key() const { return file + "|" + macros; }
   std::string key() const { return program_key() + "|" + entry; }
-  // Of the wide family, whose kernels end with ARGS of kernels/common/items.clh: all scalars as one struct, and a share.
+  // Of the wide family, whose kernels end with ARGS of kernels/common/items.clh: all scalars as one struct, and a
+  // share.
   bool is_wide() const { return file.ends_with("_wide.cl") || file.ends_with("_int.cl"); }
   friend auto operator<=>(const KernelInstance&, const KernelInstance&) = default;
 };
@@ -48,6 +52,8 @@ struct KernelCaps {
   std::set<std::string, std::less<>> extensions;
   // The keys of the instances that the programmed bitstream holds; with a compiler every instance is offered too.
   std::set<std::string, std::less<>> programmed;
+  // What was measured on the device; null: nothing. Forms that it does not name are chosen by a model of their cost.
+  std::shared_ptr<const TuningTable> tuning;
 
   bool offers(const KernelInstance& instance) const { return has_compiler || programmed.count(instance.key()) != 0; }
   // Work-items that a work-group may have in one dimension.

@@ -13,29 +13,7 @@ namespace {
 constexpr std::int64_t kItemsPerUnit = 8;
 constexpr std::int64_t kMinItemFlops = 50'000;
 
-KernelInstance wide_instance(int vec) {
-  return {"depthwise_wide.cl", "VEC=" + std::to_string(vec), "depthwise_wide_f32"};
-}
-
-KernelInstance tile_instance() { return {"depthwise_tile.cl", "", "depthwise_tile_f32"}; }
-
-constexpr int kWidths[] = {16, 8, 4};
-
-struct Form {
-  KernelInstance instance;
-  int vec = 1;  // channels that the weights of a tap are rounded up to
-};
-
-std::optional<Form> choose_form(const KernelCaps& caps) {
-  if (!caps.is_wide()) {
-    if (!caps.offers(tile_instance())) return std::nullopt;
-    return Form{tile_instance(), 1};
-  }
-  for (const int vec : kWidths) {
-    if (vec <= std::max(caps.vector_width, 4) && caps.offers(wide_instance(vec))) return Form{wide_instance(vec), vec};
-  }
-  return std::nullopt;
-}
+constexpr DepthwiseForm kForms[] = {{16, true}, {8, true}, {4, true}, {1, false}};
 
 // [C, taps] to [taps][C rounded up to vec].
 Tensor pack_weights(const Tensor& wei, std::int64_t C, std::int64_t taps, std::int64_t vec) {
@@ -79,12 +57,24 @@ bool fits_depthwise(const ConvShape& shape) {
          shape.in[0] == 1 && shape.out[0] == 1 && shape.stride[0] == 1;
 }
 
-bool offers_depthwise(const KernelCaps& caps) { return choose_form(caps).has_value(); }
+KernelInstance DepthwiseForm::instance() const {
+  if (!is_wide) return {"depthwise_tile.cl", "", "depthwise_tile_f32"};
+  return {"depthwise_wide.cl", "VEC=" + std::to_string(vec), "depthwise_wide_f32"};
+}
+
+std::vector<Candidate<DepthwiseForm>> depthwise_candidates(std::int64_t channels, const KernelCaps& caps) {
+  std::vector<Candidate<DepthwiseForm>> candidates;
+  for (const DepthwiseForm& form : kForms) {
+    if (form.is_wide != caps.is_wide() || !caps.offers(form.instance())) continue;
+    if (form.is_wide && form.vec > std::max(caps.vector_width, 4)) continue;
+    candidates.push_back({form, static_cast<double>(divide_up(channels, form.vec))});
+  }
+  return candidates;
+}
 
 std::vector<KernelInstance> all_depthwise_instances() {
   std::vector<KernelInstance> result;
-  for (const int vec : kWidths) result.push_back(wide_instance(vec));
-  result.push_back(tile_instance());
+  for (const DepthwiseForm& form : kForms) result.push_back(form.instance());
   return result;
 }
 
@@ -118,8 +108,7 @@ std::array<std::size_t, 3> global_size(std::int64_t x, std::int64_t y, std::int6
 
 }  // namespace
 
-Lowered lower_depthwise(ConvProblem problem, const Tensor& wei, const KernelCaps& caps) {
-  const Form form = *choose_form(caps);
+Lowered lower_depthwise(ConvProblem problem, const Tensor& wei, const DepthwiseForm& form, const KernelCaps& caps) {
   Lowered lowered;
   problem.wei = Operand::constant(0);
   lowered.constants.push_back(
@@ -127,8 +116,8 @@ Lowered lower_depthwise(ConvProblem problem, const Tensor& wei, const KernelCaps
        [wei, C = problem.G, taps = problem.k(), vec = form.vec] { return pack_weights(wei, C, taps, vec); }});
   ArgList args = common_args(problem);
   KernelLaunch launch;
-  launch.instance = form.instance;
-  if (caps.is_wide()) {
+  launch.instance = form.instance();
+  if (form.is_wide) {
     const Split split = split_work(problem, form.vec, caps);
     args.add(split.rows_per_item);
     args.add(split.vectors_per_item);

@@ -14,10 +14,19 @@ namespace headrace {
 // Whether the depthwise kernels compute this shape: 1-D or 2-D, not transposed, multiplier 1.
 bool fits_depthwise(const ConvShape& shape);
 
-bool offers_depthwise(const KernelCaps& caps);
+// How an instance of the depthwise kernels works.
+struct DepthwiseForm {
+  int vec = 16;  // channels of a vector, which the weights of a tap are rounded up to; depthwise_tile.cl: 1
+  bool is_wide = true;
+
+  KernelInstance instance() const;
+};
+
+// The forms that the device offers. Costs count vectors of channels.
+std::vector<Candidate<DepthwiseForm>> depthwise_candidates(std::int64_t channels, const KernelCaps& caps);
 std::vector<KernelInstance> all_depthwise_instances();
 
 // The launch for a problem that fits; `wei` is [G, 1, 1, taps...].
-Lowered lower_depthwise(ConvProblem problem, const Tensor& wei, const KernelCaps& caps);
+Lowered lower_depthwise(ConvProblem problem, const Tensor& wei, const DepthwiseForm& form, const KernelCaps& caps);
 
 }  // namespace headrace

@@ -14,20 +14,21 @@ constexpr std::int64_t kBytesPerLane = 4;  // what one lane of the dot product t
 // Products of bytes that a work-item should have to do: see split_conv_work.
 constexpr std::int64_t kMinItemFlops = 400'000;
 
-// A tile and what a pixel costs with it, next to the widest tile of the same vectors.
+// A tile and what it costs, as in conv_problem.cpp; measured in the same way.
 struct TileChoice {
   Int8Tile tile;
   double pixel_cost;
+  double load_cost;
 };
 
 // A multiplicand, the weights and the sums take TILE_M * TILE_N + TILE_N + 1 registers: 31 or 29 of AVX-512's 32.
 // Sums of more than 9216 products are rare (a dense 3x3 kernel has 1024 channels then); the tile of one pixel takes
 // them, whose panel is small.
 constexpr TileChoice kTiles[] = {
-    {{16, 14, 2, 9216, true}, 1.0}, {{16, 6, 4, 9216, true}, 1.1}, {{16, 1, 8, 32768, true}, 2.2},
-    {{16, 6, 2, 9216, false}, 1.0}, {{16, 1, 8, 32768, false}, 2},  // right numbers, not speed: few tiles
-    {{8, 6, 2, 9216, false}, 1.0},  {{8, 1, 8, 32768, false}, 2},  {{4, 6, 2, 9216, false}, 1.0},
-    {{4, 1, 8, 32768, false}, 2},
+    {{16, 14, 2, 9216, true}, 1.0, 40}, {{16, 6, 4, 9216, true}, 1.08, 10}, {{16, 1, 8, 32768, true}, 2.2, 10},
+    {{16, 6, 2, 9216, false}, 1.0, 10}, {{16, 1, 8, 32768, false}, 2, 10},  // right numbers, not speed: few tiles
+    {{8, 6, 2, 9216, false}, 1.0, 10},  {{8, 1, 8, 32768, false}, 2, 10},   {{4, 6, 2, 9216, false}, 1.0, 10},
+    {{4, 1, 8, 32768, false}, 2, 10},
 };
 
 // One block of `width` channels from `first` on: [ceil(K / 4)][width][4]; `to` is zero.
@@ -90,20 +91,17 @@ std::vector<Int8Tile> all_int8_tiles() {
   return tiles;
 }
 
-std::optional<Int8Tile> choose_int8_tile(std::int64_t pixels, std::int64_t depth, const KernelCaps& caps) {
-  std::optional<Int8Tile> best;
-  double best_cost = 0;
-  for (const auto& [tile, pixel_cost] : kTiles) {
+std::vector<Candidate<Int8Tile>> int8_tile_candidates(std::int64_t pixels, std::int64_t OC, std::int64_t depth,
+                                                      const KernelCaps& caps) {
+  std::vector<Candidate<Int8Tile>> candidates;
+  for (const auto& [tile, pixel_cost, load_cost] : kTiles) {
     if (tile.vec > std::max(caps.vector_width, 4) || tile.has_vnni != caps.has_vnni) continue;
     if (depth > tile.max_depth || !caps.offers(tile.instance())) continue;
     const std::int64_t covered = divide_up(std::max<std::int64_t>(pixels, 1), tile.tile_m) * tile.tile_m;
-    const double cost = static_cast<double>(covered) * pixel_cost / tile.vec;
-    if (!best || cost < best_cost) {
-      best = tile;
-      best_cost = cost;
-    }
+    const double cost = static_cast<double>(covered) * pixel_cost + load_cost;
+    candidates.push_back({tile, cost * static_cast<double>(tile.vectors(OC))});
   }
-  return best;
+  return candidates;
 }
 
 Tensor pack_int8_weights(const Tensor& wei, const WeightStrides& strides, const WeightSizes& sizes,

@@ -26,10 +26,12 @@ struct Int8Tile {
   std::string packing_key(std::string_view prefix) const;
 };
 
-// Chooses among the instances that the device offers; nothing where it offers none for sums of `depth` products.
-std::optional<Int8Tile> choose_int8_tile(std::int64_t pixels, std::int64_t depth, const KernelCaps& caps);
+// The tiles that the device offers for sums of `depth` products, for so many pixels and output channels. Costs are
+// products of a vector for each four of a sum.
+std::vector<Candidate<Int8Tile>> int8_tile_candidates(std::int64_t pixels, std::int64_t OC, std::int64_t depth,
+                                                      const KernelCaps& caps);
 
-// Every tile that choose_int8_tile may return.
+// Every tile that a device may offer.
 std::vector<Int8Tile> all_int8_tiles();
 
 // Packs i8 weights of one group into the order that the kernel reads: [bytes].

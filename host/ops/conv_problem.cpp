@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "ops/conv_args.hpp"
+#include "ops/conv_local_tile.hpp"
 
 namespace headrace {
 namespace {
@@ -20,64 +21,21 @@ constexpr std::int64_t kItemsPerUnit = 8;
 // Below this a work-item costs more to start than it computes.
 constexpr std::int64_t kMinItemFlops = 100'000;
 
-// A tile and what a pixel costs with it, next to the widest tile of the same vectors: a lower tile loads more weights
-// for each sum, and one of a single pixel as many as it multiplies.
+// A tile and what it costs in multiply-adds of a vector: a pixel, next to the widest tile of the same vectors (a lower
+// tile loads more weights for each sum, and one of a single pixel as many as it multiplies), and a vector of weights
+// that comes from memory, once per run (a wider block reads longer pieces of it). AVX-512: fitted to what `headrace
+// tune --all` measured on PoCL 3.1, 2 cores, 2 December 2026 (HEADRACE_LOG=debug,tuning prints every form's time).
 struct TileChoice {
   ConvTile tile;
   double pixel_cost;
+  double load_cost;
 };
 
 constexpr TileChoice kTiles[] = {
-    {{16, 14, 2}, 1.0}, {{16, 7, 4}, 1.06}, {{16, 1, 8}, 2.2},  // AVX-512: 32 registers
-    {{8, 6, 2}, 1.0},   {{8, 1, 8}, 2.0},                       // AVX2: 16 registers
-    {{4, 6, 2}, 1.0},   {{4, 1, 8}, 2.0},                       // SSE, NEON
+    {{16, 14, 2}, 1.0, 25}, {{16, 7, 4}, 1.045, 10}, {{16, 1, 8}, 2.2, 10},  // AVX-512: 32 registers
+    {{8, 6, 2}, 1.0, 25},   {{8, 1, 8}, 2.0, 25},                            // AVX2: 16 registers
+    {{4, 6, 2}, 1.0, 25},   {{4, 1, 8}, 2.0, 25},                            // SSE, NEON
 };
-
-// The forms of conv_tile.cl: work-items along a side of a work-group, pixels and channels of each. The largest first.
-struct LocalForm {
-  int side, item;
-
-  int block() const { return side * item; }
-  ConvTile tile() const { return {block(), block(), 1, false}; }
-  std::size_t items() const { return static_cast<std::size_t>(side) * static_cast<std::size_t>(side); }
-  // DEPTH * (2 * BLOCK + 4) floats and BLOCK int4.
-  std::size_t local_bytes() const {
-    const std::size_t depth = std::min<std::size_t>(items(), 16);
-    const auto width = static_cast<std::size_t>(block());
-    return depth * (2 * width + 4) * sizeof(float) + width * 4 * sizeof(std::int32_t);
-  }
-};
-
-constexpr LocalForm kLocalForms[] = {{16, 8}, {8, 8}, {8, 4}, {4, 4}, {1, 4}};
-
-// Below this a block of one work-group is too narrow to be worth more groups.
-constexpr int kLeastBlock = 32;
-// Blocks of channels that a layer has, where choose_local_tile counts work-groups: those with few pixels have many.
-constexpr std::int64_t kUsualChannelBlocks = 4;
-
-LocalForm form_of(const ConvTile& tile) {
-  for (const LocalForm& form : kLocalForms) {
-    if (form.block() == tile.tile_m) return form;
-  }
-  fail(ErrorCode::kInternal, "no form of conv_tile.cl has blocks of " + std::to_string(tile.tile_m));
-}
-
-// The largest block that pixels fill and of which there are enough to keep every compute unit busy.
-std::optional<ConvTile> choose_local_tile(std::int64_t pixels, const KernelCaps& caps) {
-  std::optional<ConvTile> best;
-  for (const LocalForm& form : kLocalForms) {
-    const bool fits = form.items() <= caps.max_work_group && static_cast<std::size_t>(form.side) <= caps.max_group(0) &&
-                      static_cast<std::size_t>(form.side) <= caps.max_group(1) &&
-                      form.local_bytes() <= caps.local_bytes;
-    if (!fits || !caps.offers(form.tile().instance())) continue;
-    if (best && form.block() < kLeastBlock) break;
-    best = form.tile();
-    const std::int64_t blocks = divide_up(pixels, form.block());
-    const bool is_half_empty = blocks * form.block() >= 2 * pixels;
-    if (blocks * kUsualChannelBlocks >= caps.compute_units && !is_half_empty) break;
-  }
-  return best;
-}
 
 void add_destination_strides(ArgList& args, const ConvStrides& strides) {
   for (const std::int64_t stride : {strides.n, strides.d, strides.h, strides.w, strides.g}) args.add(stride);
@@ -118,7 +76,7 @@ void pack_groups(const float* from, const WeightStrides& strides, const WeightSi
 
 KernelInstance ConvTile::instance() const {
   if (!is_wide) {
-    const LocalForm form = form_of(*this);
+    const LocalForm form = local_form_of(*this);
     return {"conv_tile.cl", "ITEM=" + std::to_string(form.item) + ",SIDE=" + std::to_string(form.side),
             "conv_tile_f32"};
   }
@@ -160,7 +118,7 @@ std::string ConvTile::packing_key(std::string_view prefix) const {
 std::vector<ConvTile> all_conv_tiles() {
   std::vector<ConvTile> tiles;
   for (const TileChoice& choice : kTiles) tiles.push_back(choice.tile);
-  for (const LocalForm& form : kLocalForms) tiles.push_back(form.tile());
+  for (const LocalForm& form : all_local_forms()) tiles.push_back(form.tile());
   return tiles;
 }
 
@@ -191,20 +149,16 @@ ConvProblem merge_rows(const ConvProblem& problem) {
   return merged;
 }
 
-std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps) {
-  if (!caps.is_wide()) return choose_local_tile(pixels, caps);
-  std::optional<ConvTile> best;
-  double best_cost = 0;
-  for (const auto& [tile, pixel_cost] : kTiles) {
+std::vector<Candidate<ConvTile>> conv_tile_candidates(std::int64_t pixels, std::int64_t OC, const KernelCaps& caps) {
+  if (!caps.is_wide()) return local_tile_candidates(pixels, OC, caps);
+  std::vector<Candidate<ConvTile>> candidates;
+  for (const auto& [tile, pixel_cost, load_cost] : kTiles) {
     if (tile.vec > std::max(caps.vector_width, 4) || !caps.offers(tile.instance())) continue;
     const std::int64_t covered = divide_up(std::max<std::int64_t>(pixels, 1), tile.tile_m) * tile.tile_m;
-    const double cost = static_cast<double>(covered) * pixel_cost / tile.vec;
-    if (!best || cost < best_cost) {
-      best = tile;
-      best_cost = cost;
-    }
+    const double cost = static_cast<double>(covered) * pixel_cost + load_cost;
+    candidates.push_back({tile, cost * static_cast<double>(tile.vectors(OC))});
   }
-  return best;
+  return candidates;
 }
 
 Support supports_conv_index(const ConvShape& shape, const TensorDesc& src, std::int64_t packed_elems) {
@@ -291,7 +245,7 @@ KernelLaunch make_conv_launch(const ConvProblem& problem, const ConvTile& tile, 
     launch.global =
         global_size(divide_up(tiles, split.tiles_per_item), divide_up(vectors, split.vectors_per_item), problem.G);
   } else {
-    const int side = form_of(tile).side;
+    const int side = local_form_of(tile).side;
     launch.global = global_size(vectors * side, tiles * side, problem.G);
     launch.local = {static_cast<std::size_t>(side), static_cast<std::size_t>(side), 1};
   }

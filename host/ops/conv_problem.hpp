@@ -8,6 +8,7 @@
 
 #include "ops/conv_shape.hpp"
 #include "ops/descriptor.hpp"
+#include "ops/form_choice.hpp"
 
 namespace headrace {
 
@@ -80,10 +81,11 @@ ConvSplit split_conv_work(const ConvProblem& problem, const TileSize& tile, std:
 // Takes over bias and activation; the residual's tensor is the caller's to place.
 void set_epilogue(ConvProblem& problem, const Epilogue& epilogue);
 
-// Chooses among the instances that the device offers; nothing where it offers none.
-std::optional<ConvTile> choose_conv_tile(std::int64_t pixels, const KernelCaps& caps);
+// The tiles that the device offers for sums over so many pixels and output channels. Costs are multiply-adds for
+// each product of a sum: of a vector where the device is wide, else of a float.
+std::vector<Candidate<ConvTile>> conv_tile_candidates(std::int64_t pixels, std::int64_t OC, const KernelCaps& caps);
 
-// Every tile that choose_conv_tile may return, for all families and vector widths.
+// Every tile that a device may offer, for all families and vector widths.
 std::vector<ConvTile> all_conv_tiles();
 
 // Where weight (g, oc, tap, ic) lies in the tensor that is packed.

@@ -95,12 +95,27 @@ void set_channels(const Node& node, const Shape& src, const Shape& wei, ConvShap
   }
 }
 
+std::string text_of(const Triple& values) {
+  return std::to_string(values[0]) + "x" + std::to_string(values[1]) + "x" + std::to_string(values[2]);
+}
+
 }  // namespace
 
 Shape ConvShape::output_shape() const {
   Shape shape{N, G * OC};
   shape.insert(shape.end(), out.end() - static_cast<std::ptrdiff_t>(spatial_rank), out.end());
   return shape;
+}
+
+std::string ConvShape::shape_class(std::string_view kind) const {
+  std::string text(kind);
+  for (const auto& [name, value] : {std::pair{" n", N}, {" g", G}, {" ic", IC}, {" oc", OC}}) {
+    text += name + std::to_string(value);
+  }
+  for (const auto& [name, values] : {std::pair{" out", &out}, {" k", &kernel}, {" s", &stride}, {" d", &dilation}}) {
+    text += name + text_of(*values);
+  }
+  return text;
 }
 
 bool is_group_convolution(const Node& node) { return node.type.rfind("Group", 0) == 0; }

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "core/shape.hpp"
 #include "graph/graph.hpp"
@@ -25,6 +27,8 @@ struct ConvShape {
   std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   // [N, C, spatial...]
   Shape output_shape() const;
+  // All that decides how fast a form is, as text: "conv n1 g1 ic64 oc64 out1x56x56 k1x3x3 s1x1x1 d1x1x1".
+  std::string shape_class(std::string_view kind) const;
 };
 
 bool is_group_convolution(const Node& node);

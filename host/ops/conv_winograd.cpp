@@ -22,12 +22,13 @@ constexpr WinogradForm kForms[] = {
     {{4, 6, 2}, 4},   {{4, 6, 2}, 2},                     // SSE, NEON
 };
 
-// Costs in vector multiply-adds of a register tile that is full.
-constexpr double kLoadWeight = 25;      // a vector of weights from memory, once per run
+// Costs in vector multiply-adds of a register tile that is full; measured as those in conv_problem.cpp.
+constexpr double kLoadWeight = 12;      // a vector of weights from memory, once per run
 constexpr double kTransformPoint = 15;  // one of a tile's products of one vector of channels, source or sums
 // Less than this is not worth larger weights.
-constexpr double kLeastGain = 0.85;
-double tile_cost(const ConvTile& tile) { return tile.tile_m >= 14 || tile.vec < 16 ? 1.0 : 1.12; }
+constexpr double kLeastGain = 0.95;
+constexpr double kLeastTileGain = 0.85;  // on GPUs, where nothing was measured
+double tile_cost(const ConvTile& tile) { return tile.tile_m >= 14 || tile.vec < 16 ? 1.0 : 1.06; }
 
 std::int64_t count_tiles(const ConvShape& shape, int out) {
   return shape.N * divide_up(shape.out[1], out) * divide_up(shape.out[2], out);
@@ -38,15 +39,7 @@ bool fits(const ConvShape& shape) {
          shape.dilation[1] == 1 && shape.dilation[2] == 1 && shape.in[0] == 1 && shape.out[0] == 1;
 }
 
-double direct_cost(const ConvShape& shape, const ConvTile& tile) {
-  if (!tile.is_wide) return direct_tile_cost(shape, tile);
-  const std::int64_t pixels = shape.N * shape.out[1] * shape.out[2];
-  const double rows = static_cast<double>(divide_up(pixels, tile.tile_m) * tile.tile_m);
-  return (rows + kLoadWeight) * static_cast<double>(kTaps * shape.IC * tile.vectors(shape.OC));
-}
-
-double winograd_cost(const ConvShape& shape, const WinogradForm& form, const KernelCaps& caps) {
-  if (!form.tile.is_wide) return winograd_tile_cost(shape, form, caps);
+double winograd_cost(const ConvShape& shape, const WinogradForm& form) {
   const std::int64_t tiles = count_tiles(shape, form.out);
   const double rows = static_cast<double>(divide_up(tiles, form.tile.tile_m) * form.tile.tile_m);
   const std::int64_t vectors = form.tile.vectors(shape.OC);
@@ -65,27 +58,32 @@ bool is_indexable(const ConvShape& shape, const WinogradForm& form, const Kernel
          form.products() * form.tile.tile_m * width <= kMost / caps.compute_units;
 }
 
-// The forms that a device of these capabilities has for a shape.
-std::vector<WinogradForm> forms_for(const ConvShape& shape, const std::optional<ConvTile>& direct,
-                                    const KernelCaps& caps) {
-  std::vector<WinogradForm> forms;
-  if (!caps.is_wide()) {
-    for (const int out : {4, 2}) {
-      if (const auto tile = choose_conv_tile(count_tiles(shape, out), caps)) forms.push_back({*tile, out});
-    }
-    return forms;
-  }
-  for (const WinogradForm& form : kForms) {
-    const bool is_wrong_width = direct ? form.tile.vec != direct->vec : form.tile.vec > std::max(caps.vector_width, 4);
-    if (!is_wrong_width) forms.push_back(form);
-  }
-  return forms;
-}
-
 bool is_offered(const WinogradForm& form, const KernelCaps& caps) {
   const auto instances = form.instances();
   return std::all_of(instances.begin(), instances.end(),
                      [&](const KernelInstance& instance) { return caps.offers(instance); });
+}
+
+std::vector<Candidate<WinogradForm>> wide_candidates(const ConvShape& shape, const KernelCaps& caps) {
+  std::vector<Candidate<WinogradForm>> candidates;
+  for (const WinogradForm& form : kForms) {
+    if (form.tile.vec > std::max(caps.vector_width, 4)) continue;
+    candidates.push_back({form, winograd_cost(shape, form) / kLeastGain});
+  }
+  return candidates;
+}
+
+// Each tile that the products may have, on GPUs.
+std::vector<Candidate<WinogradForm>> tile_candidates(const ConvShape& shape, const KernelCaps& caps) {
+  std::vector<Candidate<WinogradForm>> candidates;
+  for (const int out : {4, 2}) {
+    for (const auto& [tile, product_cost] : conv_tile_candidates(count_tiles(shape, out), shape.OC, caps)) {
+      const WinogradForm form{tile, out};
+      const auto cost = winograd_tile_cost(shape, form, product_cost, caps);
+      if (cost) candidates.push_back({form, *cost / kLeastTileGain});
+    }
+  }
+  return candidates;
 }
 
 // G for the points 0, 1, -1, 2, -2 and infinity, and for 0, 1, -1 and infinity.
@@ -120,19 +118,14 @@ std::vector<KernelInstance> WinogradForm::instances() const {
            "winograd_wide_f32"}};
 }
 
-std::optional<WinogradForm> choose_winograd(const ConvShape& shape, const std::optional<ConvTile>& direct,
-                                            const KernelCaps& caps) {
-  if (caps.exact_nan || !fits(shape)) return std::nullopt;
-  std::optional<WinogradForm> best;
-  double best_cost = direct ? kLeastGain * direct_cost(shape, *direct) : std::numeric_limits<double>::infinity();
-  for (const WinogradForm& form : forms_for(shape, direct, caps)) {
-    if (!is_offered(form, caps) || !is_indexable(shape, form, caps)) continue;
-    const double cost = winograd_cost(shape, form, caps);
-    if (cost >= best_cost) continue;
-    best = form;
-    best_cost = cost;
-  }
-  return best;
+std::vector<Candidate<WinogradForm>> winograd_candidates(const ConvShape& shape, const KernelCaps& caps) {
+  if (caps.exact_nan || !fits(shape)) return {};
+  std::vector<Candidate<WinogradForm>> candidates =
+      caps.is_wide() ? wide_candidates(shape, caps) : tile_candidates(shape, caps);
+  std::erase_if(candidates, [&](const auto& candidate) {
+    return !is_offered(candidate.form, caps) || !is_indexable(shape, candidate.form, caps);
+  });
+  return candidates;
 }
 
 std::vector<WinogradForm> all_winograd_forms() {

@@ -22,12 +22,12 @@ struct WinogradForm {
   std::vector<KernelInstance> instances() const;
 };
 
-// The form that costs least where it costs less than the direct convolution with `direct`, where there is that one;
-// nothing where the shape is not a 3x3 convolution of stride 1, no form is offered or none gains.
-std::optional<WinogradForm> choose_winograd(const ConvShape& shape, const std::optional<ConvTile>& direct,
-                                            const KernelCaps& caps);
+// The forms that the device offers: none where the shape is not a 3x3 convolution of stride 1. Costs are in the unit of
+// conv_tile_candidates times the products of a sum (on GPUs direct_tile_moves besides), and a little more than that: a
+// small gain over the direct convolution is not worth the larger weights.
+std::vector<Candidate<WinogradForm>> winograd_candidates(const ConvShape& shape, const KernelCaps& caps);
 
-// Every form that choose_winograd may return.
+// Every form that a device may offer.
 std::vector<WinogradForm> all_winograd_forms();
 
 // The launches for a problem that fits; `wei` is [OC, IC, 3, 3].

@@ -82,8 +82,8 @@ class Splitter {
     const std::int64_t source = 4 * form_.products() * depth_ * split.block;
     const std::int64_t chunks = divide_up(split.vectors_per_item, split.chunk);
     const double weight_reads = weights <= kCacheBytes ? 1 : static_cast<double>(blocks);
-    // What fits the cache costs something too: it is computed.
-    const double source_moves = source <= kCacheBytes ? 0.25 : static_cast<double>(1 + chunks);
+    // Computing a vector of the source takes as long as moving one: ranges of channels each do it anew.
+    const double source_moves = 1.0 + (source <= kCacheBytes ? 0.0 : static_cast<double>(1 + chunks));
     return static_cast<double>(split.items()) *
            (weight_reads * static_cast<double>(weights) +
             static_cast<double>(blocks) * source_moves * static_cast<double>(source));

@@ -111,35 +111,28 @@ KernelLaunch make_sums_launch(const ConvProblem& problem, const WinogradForm& fo
   return make_transform_launch(transform_instance(form, "sums"), count * problem.OC, std::move(args), caps);
 }
 
-// Multiply-adds of a product whose rows fill whole blocks.
-double product_cost(std::int64_t rows, std::int64_t IC, std::int64_t OC, const ConvTile& tile) {
-  const std::int64_t covered = divide_up(rows, tile.tile_m) * tile.tile_m;
-  return static_cast<double>(covered) * static_cast<double>(IC * tile.vectors(OC) * tile.vec);
-}
-
 }  // namespace
 
 std::vector<KernelInstance> winograd_tile_instances(const WinogradForm& form) {
   return {transform_instance(form, "source"), form.tile.instance(), transform_instance(form, "sums")};
 }
 
-double direct_tile_cost(const ConvShape& shape, const ConvTile& tile) {
-  const std::int64_t pixels = shape.N * shape.out[1] * shape.out[2];
-  return product_cost(pixels, shape.taps() * shape.IC, shape.OC, tile) +
-         kMoveElem * static_cast<double>(pixels * (shape.IC + shape.OC));
+double direct_tile_moves(const ConvShape& shape) {
+  const std::int64_t pixels = shape.N * shape.out[0] * shape.out[1] * shape.out[2];
+  return kMoveElem * static_cast<double>(pixels * shape.G * (shape.IC + shape.OC));
 }
 
-double winograd_tile_cost(const ConvShape& shape, const WinogradForm& form, const KernelCaps& caps) {
+std::optional<double> winograd_tile_cost(const ConvShape& shape, const WinogradForm& form, double product_cost,
+                                         const KernelCaps& caps) {
   const std::int64_t channels = shape.IC + shape.OC;
   const Parts parts = make_parts(shape.N, shape.out, channels, form, caps);
   const bool is_indexable =
       form.products() * parts.tiles_per_part * channels <= std::numeric_limits<std::int32_t>::max();
-  if (parts.count() > kMaxParts || !is_indexable) return std::numeric_limits<double>::infinity();
+  if (parts.count() > kMaxParts || !is_indexable) return std::nullopt;
   const std::int64_t pixels = shape.N * shape.out[1] * shape.out[2];
   // Written by one launch, read by the next.
   const std::int64_t moved = (pixels + 2 * form.products() * parts.tiles) * channels;
-  return static_cast<double>(form.products()) * product_cost(parts.tiles, shape.IC, shape.OC, form.tile) +
-         kMoveElem * static_cast<double>(moved);
+  return static_cast<double>(form.products() * shape.IC) * product_cost + kMoveElem * static_cast<double>(moved);
 }
 
 void add_winograd_tile_launches(const ConvProblem& problem, const WinogradForm& form, const KernelCaps& caps,

@@ -6,6 +6,7 @@
 #include "ops/conv_problem.hpp"
 #include "ops/conv_shape.hpp"
 #include "ops/conv_winograd.hpp"
+#include "ops/conv_winograd_tile.hpp"
 #include "ops/descriptor.hpp"
 #include "ops/strided.hpp"
 
@@ -136,6 +137,46 @@ void reference(const Node& node, std::span<const Tensor> inputs, std::span<Tenso
   }
 }
 
+struct ConvForm {
+  std::variant<ConvTile, WinogradForm, DepthwiseForm> kind;
+  std::vector<KernelInstance> instances() const {
+    return std::visit([](const auto& form) { return instances_of(form); }, kind);
+  }
+};
+
+// Adds what one of the kernels offers, with the costs in one unit.
+template <typename Form>
+void append(const std::vector<Candidate<Form>>& from, double factor, double term,
+            std::vector<Candidate<ConvForm>>& to) {
+  for (const auto& [form, cost] : from) to.push_back({{form}, cost * factor + term});
+}
+
+// Costs are multiply-adds, of a vector where the device is wide. Where there is a depthwise kernel no other comes near
+// it.
+std::vector<Candidate<ConvForm>> candidates(const ConvShape& shape, const KernelCaps& caps) {
+  std::vector<Candidate<ConvForm>> result;
+  if (fits_depthwise(shape)) append(depthwise_candidates(shape.G, caps), 1.0, 0.0, result);
+  if (!result.empty()) return result;
+  const std::int64_t pixels = shape.N * shape.out[0] * shape.out[1] * shape.out[2];
+  const auto products = static_cast<double>(shape.G * shape.taps() * shape.IC);
+  const double moves = caps.is_wide() ? 0.0 : direct_tile_moves(shape);
+  append(conv_tile_candidates(pixels, shape.OC, caps), products, moves, result);
+  append(winograd_candidates(shape, caps), 1.0, 0.0, result);
+  return result;
+}
+
+std::string shape_class(const ConvShape& shape) { return shape.shape_class(shape.is_transposed ? "deconv" : "conv"); }
+
+std::optional<ConvForm> choose(const ConvShape& shape, const KernelCaps& caps) {
+  return choose_form(candidates(shape, caps), shape_class(shape), caps);
+}
+
+FormChoice forms(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
+                 const KernelCaps& caps) {
+  const ConvShape shape = resolved_shape(node, inputs[0].desc.shape, inputs[1].desc.shape, outputs[0].shape);
+  return make_form_choice(shape_class(shape), candidates(shape, caps));
+}
+
 Support supports(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
                  const KernelCaps& caps) {
   if (inputs[0].desc.type != ElementType::f32 || inputs[1].desc.type != ElementType::f32) {
@@ -144,12 +185,10 @@ Support supports(const Node& node, std::span<const LowerInput> inputs, std::span
   if (inputs[1].constant == nullptr) return Support::no("weights are not constant");
   const ConvShape shape = resolved_shape(node, inputs[0].desc.shape, inputs[1].desc.shape, outputs[0].shape);
   if (shape.IC == 0) return Support::no("the sum is empty");
-  const bool is_depthwise_offered = fits_depthwise(shape) && offers_depthwise(caps);
-  const auto tile = choose_conv_tile(shape.N * shape.out[0] * shape.out[1] * shape.out[2], caps);
-  if (!is_depthwise_offered && !tile && !choose_winograd(shape, tile, caps)) {
-    return Support::no("the bitstream holds no convolution kernel");
-  }
-  const std::int64_t packed = tile ? shape.G * tile->packed_elems(shape.taps() * shape.IC, shape.OC) : 0;
+  const auto form = choose(shape, caps);
+  if (!form) return Support::no("the bitstream holds no convolution kernel");
+  const auto* tile = std::get_if<ConvTile>(&form->kind);
+  const std::int64_t packed = tile == nullptr ? 0 : shape.G * tile->packed_elems(shape.taps() * shape.IC, shape.OC);
   const Support support = supports_conv_index(shape, inputs[0].desc, packed);
   return support.ok ? supports_int_index(inputs, outputs) : support;
 }
@@ -208,29 +247,35 @@ ConvProblem make_problem(const Node& node, const ConvShape& shape, std::span<con
   return problem;
 }
 
+// The direct kernel's launch.
+Lowered lower_direct(ConvProblem problem, const ConvShape& shape, const Tensor& wei, const ConvTile& tile,
+                     const KernelCaps& caps) {
+  Lowered lowered;
+  problem.wei = Operand::constant(0);
+  problem.wei_g = tile.packed_elems(problem.k(), problem.OC);
+  const WeightSizes sizes{shape.G, shape.OC, shape.taps(), shape.IC};
+  lowered.constants.push_back({tile.packing_key("conv"), [wei, strides = weight_strides(shape), sizes, tile] {
+                                 return pack_conv_weights(wei, strides, sizes, tile);
+                               }});
+  lowered.launches.push_back(make_conv_launch(merge_rows(problem), tile, caps));
+  return lowered;
+}
+
 Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
               const KernelCaps& caps) {
   if (outputs[0].count() == 0) return {};
   const ConvShape shape = resolved_shape(node, inputs[0].desc.shape, inputs[1].desc.shape, outputs[0].shape);
-  ConvProblem problem = make_problem(node, shape, inputs, outputs[0]);
-  if (fits_depthwise(shape) && offers_depthwise(caps)) {
-    return lower_depthwise(problem, *inputs[1].constant, caps);
+  const ConvProblem problem = make_problem(node, shape, inputs, outputs[0]);
+  const Tensor& wei = *inputs[1].constant;
+  const auto form = choose(shape, caps);
+  HEADRACE_ASSERT(form.has_value(), "lower called although supports said no");
+  if (const auto* depthwise = std::get_if<DepthwiseForm>(&form->kind)) {
+    return lower_depthwise(problem, wei, *depthwise, caps);
   }
-  const std::optional<ConvTile> tile = choose_conv_tile(problem.pixels(), caps);
-  if (const auto winograd = choose_winograd(shape, tile, caps)) {
-    return lower_winograd(problem, *inputs[1].constant, *winograd, caps);
+  if (const auto* winograd = std::get_if<WinogradForm>(&form->kind)) {
+    return lower_winograd(problem, wei, *winograd, caps);
   }
-  HEADRACE_ASSERT(tile.has_value(), "lower called although supports said no");
-  Lowered lowered;
-  problem.wei = Operand::constant(0);
-  problem.wei_g = tile->packed_elems(problem.k(), problem.OC);
-  const WeightSizes sizes{shape.G, shape.OC, shape.taps(), shape.IC};
-  lowered.constants.push_back(
-      {tile->packing_key("conv"), [wei = *inputs[1].constant, strides = weight_strides(shape), sizes, tile = *tile] {
-         return pack_conv_weights(wei, strides, sizes, tile);
-       }});
-  lowered.launches.push_back(make_conv_launch(merge_rows(problem), *tile, caps));
-  return lowered;
+  return lower_direct(problem, shape, wei, std::get<ConvTile>(form->kind), caps);
 }
 
 bool fuses(const Node& /*node*/, const Epilogue& /*epilogue*/) { return true; }
@@ -258,6 +303,7 @@ const OpDescriptor& convolution_op() {
                                        .supports = supports,
                                        .layouts = layouts,
                                        .lower = lower,
+                                       .forms = forms,
                                        .fuses = fuses,
                                        .instances = instances};
   return kOp;

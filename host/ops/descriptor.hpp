@@ -125,6 +125,16 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 
+// A choice that lowering makes by speed alone. Tuning measures it.
+struct FormChoice {
+  struct Form {
+    std::string key;    // what KernelCaps::tuning names it by: KernelInstance::key(), of several kernels joined by "+"
+    double cost = 0.0;  // by the model, next to the others'
+  };
+  std::string shape_class;  // what KernelCaps::tuning is asked for
+  std::vector<Form> forms;  // that the device offers; the first is the choice without a table
+};
+
 struct OpDescriptor {
   // IR names it answers to, canonical spelling.
   std::span<const std::string_view> types;
@@ -154,6 +164,11 @@ struct OpDescriptor {
   // OpenCL launches. Pure: no OpenCL call. Handles node.epilogue where it is set. Called only after supports said yes.
   Lowered (*lower)(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
                    const KernelCaps& caps) = nullptr;
+
+  // The choice among kernels that lower makes here. Depends on types, shapes and on which inputs are constants; strides
+  // do not matter. Null: nothing to choose.
+  FormChoice (*forms)(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
+                      const KernelCaps& caps) = nullptr;
 
   // Whether lower computes bias, residual and this activation (fusion passes ask).
   bool (*fuses)(const Node& node, const Epilogue& epilogue) = nullptr;

@@ -191,13 +191,45 @@ std::vector<std::int64_t> packed_batch_strides(const Lowering& lowering, std::in
 }
 
 // The rows that share one B: those of one matrix times the batch dimensions along which B is broadcast.
-std::optional<ConvTile> choose_tile(const Lowering& lowering, const KernelCaps& caps) {
+std::int64_t shared_rows(const Lowering& lowering) {
   std::int64_t rows = lowering.shape.M;
   const auto b_strides = packed_batch_strides(lowering, 1);
   for (std::size_t i = 0; i < b_strides.size(); ++i) {
     if (b_strides[i] == 0) rows *= lowering.shape.batch[i];
   }
-  return choose_conv_tile(rows, caps);
+  return rows;
+}
+
+// A B that is not constant is packed at run time, by a kernel that the device must offer too.
+std::vector<Candidate<ConvTile>> candidates(const Lowering& lowering, bool is_b_constant, const KernelCaps& caps) {
+  auto result = conv_tile_candidates(shared_rows(lowering), lowering.shape.N, caps);
+  if (!is_b_constant) {
+    std::erase_if(result, [&caps](const auto& candidate) { return !caps.offers(pack_instance(candidate.form)); });
+  }
+  return result;
+}
+
+// "matmul b12 m128 n64 k64 packed": packed where B is constant.
+std::string shape_class(const Lowering& lowering, bool is_b_constant) {
+  std::string text = "matmul";
+  for (const auto& [name, value] : {std::pair{" b", count_elems(lowering.b_batch)},
+                                    {" m", shared_rows(lowering)},
+                                    {" n", lowering.shape.N},
+                                    {" k", lowering.shape.K}}) {
+    text += name + std::to_string(value);
+  }
+  return is_b_constant ? text + " packed" : text;
+}
+
+std::optional<ConvTile> choose_tile(const Lowering& lowering, bool is_b_constant, const KernelCaps& caps) {
+  return choose_form(candidates(lowering, is_b_constant, caps), shape_class(lowering, is_b_constant), caps);
+}
+
+FormChoice forms(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
+                 const KernelCaps& caps) {
+  const Lowering lowering = analyse(node, inputs, outputs[0]);
+  const bool is_b_constant = inputs[1].constant != nullptr;
+  return make_form_choice(shape_class(lowering, is_b_constant), candidates(lowering, is_b_constant, caps));
 }
 
 // The launch that packs B at run time from src_offset on into scratch 0 from dst_offset on; `batch` is the dimension
@@ -272,10 +304,8 @@ Support supports(const Node& node, std::span<const LowerInput> inputs, std::span
     return Support::no("a bias along the rows of a matrix-vector product has no kernel");
   }
   if (lowering.shape.K == 0) return Support::no("the sum is empty");
-  const auto tile = choose_tile(lowering, caps);
-  if (!tile || (inputs[1].constant == nullptr && !caps.offers(pack_instance(*tile)))) {
-    return Support::no("the bitstream holds no matrix product kernel");
-  }
+  const auto tile = choose_tile(lowering, inputs[1].constant != nullptr, caps);
+  if (!tile) return Support::no("the bitstream holds no matrix product kernel");
   if (count_elems(lowering.b_batch) > kMaxLaunches) return Support::no("more than 4096 matrices in the batch");
   constexpr std::int64_t kMaxElems = 0x7fffffff;
   if (count_elems(lowering.b_batch) * tile->packed_elems(lowering.shape.K, lowering.shape.N) > kMaxElems) {
@@ -341,7 +371,7 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
   const Lowering lowering = analyse(node, inputs, outputs[0]);
   const MatMulShape& shape = lowering.shape;
   ConvProblem problem = make_problem(node, lowering, inputs, outputs[0]);
-  ConvTile tile = *choose_tile(lowering, caps);
+  ConvTile tile = *choose_tile(lowering, inputs[1].constant != nullptr, caps);
   if (inputs[1].constant != nullptr) tile = with_half_weights(tile, *inputs[1].constant, caps).value_or(tile);
   const std::int64_t matrix_elems = tile.packed_elems(shape.K, shape.N);
   Lowered lowered;
@@ -395,6 +425,7 @@ const OpDescriptor& matmul_op() {
                                        .supports = supports,
                                        .layouts = layouts,
                                        .lower = lower,
+                                       .forms = forms,
                                        .fuses = fuses,
                                        .instances = instances};
   return kOp;

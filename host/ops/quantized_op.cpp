@@ -119,13 +119,29 @@ void reference(const Node& node, std::span<const Tensor> inputs, std::span<Tenso
   }
 }
 
+std::vector<Candidate<Int8Tile>> candidates(const Shapes& shapes, const KernelCaps& caps) {
+  const std::int64_t pixels = shapes.conv.N * shapes.conv.out[1] * shapes.conv.out[2];
+  return int8_tile_candidates(pixels, shapes.conv.OC, shapes.depth(), caps);
+}
+
+std::string shape_class(const Shapes& shapes) { return shapes.conv.shape_class("int8"); }
+
+std::optional<Int8Tile> choose_tile(const Shapes& shapes, const KernelCaps& caps) {
+  return choose_form(candidates(shapes, caps), shape_class(shapes), caps);
+}
+
+FormChoice forms(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> /*outputs*/,
+                 const KernelCaps& caps) {
+  const Shapes shapes = shapes_of(node, inputs[0].desc.shape, inputs[1].desc.shape);
+  return make_form_choice(shape_class(shapes), candidates(shapes, caps));
+}
+
 Support supports(const Node& node, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
                  const KernelCaps& caps) {
   if (inputs[1].constant == nullptr || inputs[2].constant == nullptr) return Support::no("weights are not constant");
   const Shapes shapes = shapes_of(node, inputs[0].desc.shape, inputs[1].desc.shape);
   if (shapes.depth() == 0) return Support::no("the sum is empty");
-  const std::int64_t pixels = shapes.conv.N * shapes.conv.out[1] * shapes.conv.out[2];
-  const auto tile = choose_int8_tile(pixels, shapes.depth(), caps);
+  const auto tile = choose_tile(shapes, caps);
   if (!tile) return Support::no("the bitstream holds no kernel for convolutions of bytes");
   if (!is_matmul(node)) {
     const std::int64_t packed = tile->vectors(shapes.conv.OC) * tile->vec * (shapes.depth() + 3);
@@ -192,7 +208,7 @@ Lowered lower(const Node& node, std::span<const LowerInput> inputs, std::span<co
   if (outputs[0].count() == 0) return {};
   const Shapes shapes = shapes_of(node, inputs[0].desc.shape, inputs[1].desc.shape);
   const Int8Problem problem = make_problem(node, shapes.conv, inputs, outputs[0]);
-  const auto tile = choose_int8_tile(problem.conv.pixels(), shapes.depth(), caps);
+  const auto tile = choose_tile(shapes, caps);
   HEADRACE_ASSERT(tile.has_value(), "lower called although supports said no");
   Lowered lowered;
   const Tensor wei = *inputs[1].constant;
@@ -230,6 +246,7 @@ const OpDescriptor& quantized_op() {
                                        .supports = supports,
                                        .layouts = layouts,
                                        .lower = lower,
+                                       .forms = forms,
                                        .fuses = fuses,
                                        .instances = instances};
   return kOp;

@@ -6,6 +6,7 @@
 
 #include "core/file.hpp"
 #include "core/log.hpp"
+#include "device/peaks.hpp"
 #include "runtime/compiled_model_impl.hpp"
 #include "runtime/infer_request_impl.hpp"
 
@@ -99,7 +100,10 @@ LoadOptions CompiledModel::Impl::load_options(const DeviceList& devices) const {
 
 std::shared_ptr<Network> CompiledModel::Impl::plan(const DeviceList& list, std::span<const Shape> shapes) const {
   std::vector<PartitionDevice> devices = partition_devices(list);
-  for (PartitionDevice& device : devices) device.caps.exact_nan = options.exact_nan;
+  for (PartitionDevice& device : devices) {
+    device.caps.exact_nan = options.exact_nan;
+    if (!options.is_tuned) device.caps.tuning = nullptr;
+  }
   const PlacedGraph placed = place_graph(make_wished_graph(*model), shapes, devices);
   drop_weight_pages(*model->graph);  // what passes folded has been copied
   return plan_network(placed, list, devices, *model->graph, weights_);
@@ -194,6 +198,19 @@ std::vector<std::string> CompiledModel::origins() const {
     lines.push_back(place.first + ": " + place.second + " (" + count + ")");
   }
   return lines;
+}
+
+std::map<std::string, double> CompiledModel::measure_peaks() const {
+  std::map<std::string, double> peaks;
+  const auto network = impl_->latest();
+  if (network == nullptr) return peaks;
+  for (const LoadedSubgraph& subgraph : network->subgraphs) {
+    const std::string& name = network->devices.names[subgraph.device];
+    if (peaks.count(name) != 0) continue;
+    const double flops = measure_peak_flops(*network->devices.devices[subgraph.device]);
+    if (flops > 0.0) peaks.emplace(name, flops);
+  }
+  return peaks;
 }
 
 std::string CompiledModel::get_property(std::string_view name) const {

@@ -13,18 +13,6 @@
 namespace headrace {
 namespace {
 
-std::vector<Shape> wished_shapes(const Model& model) {
-  std::vector<Shape> shapes;
-  for (const PortInfo& input : model.inputs()) {
-    if (!input.shape.is_static()) {
-      fail(ErrorCode::kInvalidArgument,
-           "input '" + input.name + "' has the shape " + to_string(input.shape) + "; give a full one (--input-shape)");
-    }
-    shapes.push_back(input.shape.to_shape());
-  }
-  return shapes;
-}
-
 struct QueriedGraph {
   PlacedGraph placed;
   std::optional<std::size_t> nowhere;  // the device that stands for "no device of the list"
@@ -39,7 +27,7 @@ QueriedGraph query(const Model& model, const DeviceList& list) {
     nowhere = devices.size();
     devices.push_back({"none", {}, true});
   }
-  return {place_graph(make_wished_graph(model.impl()), wished_shapes(model), devices), nowhere};
+  return {place_graph(make_wished_graph(model.impl()), wished_shapes(model.impl()), devices), nowhere};
 }
 
 std::string dump_partition(const Partition& partition, const Graph& graph) {
@@ -95,7 +83,7 @@ std::string Core::dump_after(const Model& model, std::string_view devices, std::
   const auto observe = [&](std::string_view name, const Graph& graph) {
     if (name == stage) text = dump(graph);
   };
-  Graph graph = prepare_graph(make_wished_graph(model.impl()), wished_shapes(model), list, observe);
+  Graph graph = prepare_graph(make_wished_graph(model.impl()), wished_shapes(model.impl()), list, observe);
   if (stage != "partition" && stage != "plan") return text;
   Partition cut = partition(graph, list);
   if (stage == "partition") return dump_partition(cut, graph);
@@ -106,7 +94,7 @@ std::vector<std::string> Core::needed_kernels(const Model& model, std::string_vi
   std::vector<PartitionDevice> devices = partition_devices(impl_->devices.resolve(device).front());
   for (PartitionDevice& d : devices) d.caps.has_compiler = true;  // what it would choose, not what it holds
   devices.push_back({"CPU", {}, true});
-  const PlacedGraph placed = place_graph(make_wished_graph(model.impl()), wished_shapes(model), devices);
+  const PlacedGraph placed = place_graph(make_wished_graph(model.impl()), wished_shapes(model.impl()), devices);
   std::set<std::string> keys;
   WeightsCache weights;
   for (const Subgraph& subgraph : placed.partition.subgraphs) {

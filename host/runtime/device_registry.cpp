@@ -8,6 +8,7 @@
 #include "device/opencl/opencl_device.hpp"
 #include "device/opencl/parallel_build.hpp"
 #include "device/opencl/program_device.hpp"
+#include "device/opencl/tuning_file.hpp"
 
 namespace headrace {
 namespace {
@@ -155,10 +156,14 @@ std::string DeviceRegistry::opencl_name(std::string_view name) const {
   const bool is_one = parsed.mode == DeviceMode::kSingle && parsed.devices[0].canonical != "CPU";
   if (!is_one) {
     fail(ErrorCode::kInvalidArgument,
-         "'" + std::string(name) +
-             "' is not one OpenCL device; bitstreams are for one of: " + list_devices(named_devices()));
+         "'" + std::string(name) + "' is not one OpenCL device; there are: " + list_devices(named_devices()));
   }
   return parsed.devices[0].canonical;
+}
+
+std::string DeviceRegistry::tuning_path(const std::string& canonical) const {
+  const OpenClDeviceName name = get_opencl_device(entries(), canonical);
+  return headrace::tuning_path(entries()[name.entry], name.part_count, options_.state_dir);
 }
 
 void DeviceRegistry::forget(const std::string& canonical) const {

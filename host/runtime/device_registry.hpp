@@ -33,6 +33,9 @@ class DeviceRegistry {
   // The canonical name ("CL.0") of one OpenCL device. Throws kInvalidArgument for CPU, lists and unknown names.
   std::string opencl_name(std::string_view name) const;
 
+  // The file of the user's tuning table for an OpenCL device of that canonical name; empty without a state folder.
+  std::string tuning_path(const std::string& canonical) const;
+
   // Makes the next user of the device or its parts open it anew: what is programmed on it has changed.
   void forget(const std::string& canonical) const;
 

@@ -164,6 +164,18 @@ std::size_t find_port(std::span<const PortInfo> ports, std::span<const std::stri
   fail(ErrorCode::kInvalidArgument, "no " + std::string(what) + " '" + std::string(name) + "'; the model has " + known);
 }
 
+std::vector<Shape> wished_shapes(const Model::Impl& model) {
+  std::vector<Shape> shapes;
+  for (const PortInfo& input : input_ports(model)) {
+    if (!input.shape.is_static()) {
+      fail(ErrorCode::kInvalidArgument,
+           "input '" + input.name + "' has the shape " + to_string(input.shape) + "; give a full one (--input-shape)");
+    }
+    shapes.push_back(input.shape.to_shape());
+  }
+  return shapes;
+}
+
 Graph make_wished_graph(const Model::Impl& model) {
   Graph graph = *model.graph;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {

@@ -46,6 +46,9 @@ std::optional<std::size_t> find_port_or_nothing(std::span<const PortInfo> ports,
 std::vector<std::string> input_layers(const Graph& graph);
 std::vector<std::string> output_layers(const Graph& graph);
 
+// The input shapes as the file and the user fix them. Throws kInvalidArgument where one stays open.
+std::vector<Shape> wished_shapes(const Model::Impl& model);
+
 // Returns a copy of the graph in which Parameters take and Results give what the user wished, by Convert and Transpose
 // nodes. Parameters keep their layer names, and with a wished shape have it declared.
 Graph make_wished_graph(const Model::Impl& model);

@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-constexpr std::size_t kColumns = 9;
+constexpr std::size_t kColumns = 10;
 constexpr std::size_t kTextColumns = 5;
 using Row = std::array<std::string, kColumns>;
 
@@ -24,7 +24,9 @@ std::string rate(std::int64_t work, double time_us) {
   return work > 0 && time_us > 0.0 ? decimal(static_cast<double>(work) / time_us * 1e-3, 1) : "-";
 }
 
-Row to_row(const LayerProfile& row) {
+std::string percent(std::optional<double> share) { return share ? decimal(*share * 100.0, 0) + " %" : "-"; }
+
+Row to_row(const LayerProfile& row, const std::map<std::string, double>& peaks) {
   const std::string kernel = row.kernel.empty() ? "-" : row.kernel;
   return {row.layer,
           row.type,
@@ -34,7 +36,8 @@ Row to_row(const LayerProfile& row) {
           decimal(row.device_us, 1),
           decimal(row.queue_us, 1),
           rate(row.flops, row.device_us),
-          rate(row.bytes, row.device_us)};
+          rate(row.bytes, row.device_us),
+          percent(share_of_peak(row, peaks))};
 }
 
 // Columns of UTF-8 text: continuation bytes take none.
@@ -43,7 +46,7 @@ std::size_t count_columns(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-std::string format(const std::vector<Row>& rows) {
+std::string format(const std::vector<Row>& rows, std::size_t columns) {
   std::array<std::size_t, kColumns> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], count_columns(row[i]));
@@ -51,7 +54,7 @@ std::string format(const std::vector<Row>& rows) {
   std::string text;
   for (const Row& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < kColumns; ++i) {
+    for (std::size_t i = 0; i < columns; ++i) {
       const std::string padding(widths[i] - count_columns(row[i]), ' ');
       line += i < kTextColumns ? row[i] + padding : padding + row[i];  // texts to the left, numbers to the right
       line += "  ";
@@ -63,20 +66,35 @@ std::string format(const std::vector<Row>& rows) {
 
 }  // namespace
 
-std::string profile_table(const std::vector<LayerProfile>& rows) {
+std::optional<double> share_of_peak(const LayerProfile& row, const std::map<std::string, double>& peaks) {
+  constexpr double kBytesToFloats = 4.0;
+  const auto peak = peaks.find(row.device);
+  if (peak == peaks.end() || row.flops <= 0 || row.device_us <= 0.0) return std::nullopt;
+  const double limit = peak->second * (row.type.starts_with("Quantized") ? kBytesToFloats : 1.0);
+  return static_cast<double>(row.flops) / (row.device_us * 1e-6) / limit;
+}
+
+std::string profile_table(const std::vector<LayerProfile>& rows, const std::map<std::string, double>& peaks) {
   LayerProfile sum;
   sum.layer = "sum";
-  std::vector<Row> table{{"LAYER", "TYPE", "DEVICE", "KERNEL", "FROM", "TIME us", "QUEUE us", "GFLOP/s", "GB/s"}};
+  std::vector<Row> table{
+      {"LAYER", "TYPE", "DEVICE", "KERNEL", "FROM", "TIME us", "QUEUE us", "GFLOP/s", "GB/s", "OF PEAK"}};
   for (const LayerProfile& row : rows) {
-    table.push_back(to_row(row));
+    table.push_back(to_row(row, peaks));
     sum.device_us += row.device_us;
+    // The share is the one device's where all layers that compute run on one.
+    if (row.flops > 0) sum.device = sum.device.empty() || sum.device == row.device ? row.device : "several";
     sum.flops += row.flops;
     sum.bytes += row.bytes;
   }
-  Row last = to_row(sum);
+  Row last = to_row(sum, peaks);
   last[6] = "";  // waiting in the queue overlaps with other layers' running: its sum means nothing
   table.push_back(last);
-  return format(table);
+  std::string text = format(table, peaks.empty() ? kColumns - 1 : kColumns);
+  for (const auto& [device, flops] : peaks) {
+    text += "peak of " + device + ": " + decimal(flops * 1e-9, 1) + " GFLOP/s (multiply-adds of f32 in registers)\n";
+  }
+  return text;
 }
 
 }  // namespace headrace

@@ -45,7 +45,7 @@ struct Property {
   std::string (*get)(const CompileOptions& options);
 };
 
-constexpr std::array<Property, 6> kProperties = {{
+constexpr std::array<Property, 7> kProperties = {{
     {"PERF_COUNT",
      [](CompileOptions& o, std::string_view key, const std::string& v) { o.is_profiling = parse_switch(key, v); },
      [](const CompileOptions& o) { return switch_text(o.is_profiling); }},
@@ -57,6 +57,8 @@ constexpr std::array<Property, 6> kProperties = {{
     {"EXACT_NAN",
      [](CompileOptions& o, std::string_view key, const std::string& v) { o.exact_nan = parse_switch(key, v); },
      [](const CompileOptions& o) { return switch_text(o.exact_nan); }},
+    {"TUNING", [](CompileOptions& o, std::string_view key, const std::string& v) { o.is_tuned = parse_switch(key, v); },
+     [](const CompileOptions& o) { return switch_text(o.is_tuned); }},
     {"PERFORMANCE_HINT",
      [](CompileOptions& o, std::string_view key, const std::string& v) { o.streams.hint = parse_hint(key, v); },
      [](const CompileOptions& o) { return std::string(to_string(o.streams.hint)); }},

@@ -16,6 +16,7 @@ struct CompileOptions {
   // PERFORMANCE_HINT: LATENCY or THROUGHPUT; NUM_STREAMS: a number, or AUTO: as the hint says
   StreamWish streams;
   bool has_startup_fallback = false;  // ENABLE_STARTUP_FALLBACK: YES or NO
+  bool is_tuned = true;               // TUNING: YES or NO
 };
 
 // Throws kInvalidArgument for an unknown key, listing the known ones, or a bad value.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests and measures Headrace on a GPU, unattended: installs what is missing, builds preset release, runs the operator
-# and device tests and the golden networks on the GPU alone, then prints latencies of the networks and of single kernels
+# and device tests and the golden networks on the GPU alone, tunes for a minute, then prints latencies of the networks and of single kernels
 # beside CLBlast. For Debian 12 or Ubuntu 24.04 with nothing but an OpenCL driver, as root or with sudo.
 #
 # Usage: tests/bench/gpu.sh [--device NAME] [--out FOLDER] [--networks FOLDER] [--minutes N]
@@ -128,6 +128,8 @@ unset HEADRACE_REQUIRE_DEVICES
 stage device_test 120 "$bin/device_test"
 [ -e "$networks/index.json" ] || make_networks
 stage golden_networks 180 "$bin/golden_test" --gtest_filter='GoldenNetworksTest.*'
+# Ends behind the shape that is being measured when its time is over: what it has by then counts.
+stage tune 75 sh -c 'timeout -s INT 60 "$1" tune --all -d "$2" || [ $? = 124 ]' sh "$bin/headrace" "$device"
 measure_latencies
 stage kernels 180 "$bin/kernel_bench" --benchmark_min_time=0.05 --benchmark_out="$out/kernels.json"
 stage roofline 30 python3 tests/bench/roofline.py "$out/kernels.json" "$out/roofline.svg"

@@ -23,6 +23,7 @@ class KernelSources {
 
   // Throws kBuild listing the known files where there is none of that name.
   const KernelSource& at(std::string_view file) const;
+  bool contains(std::string_view file) const { return sources_.find(file) != sources_.end(); }
 
  private:
   std::map<std::string, KernelSource, std::less<>> sources_;

@@ -7,6 +7,7 @@
 #include "device/opencl/bitstream_load.hpp"
 #include "device/opencl/opencl_executable.hpp"
 #include "device/opencl/program_state.hpp"
+#include "device/opencl/tuning_file.hpp"
 
 namespace headrace {
 namespace {
@@ -18,6 +19,7 @@ class OpenedDevice {
     std::shared_ptr<const OpenClContext> context;
     std::shared_ptr<ProgramTable> programs;
     std::shared_ptr<const Bitstream> bitstream;  // null: nothing usable is programmed
+    std::shared_ptr<const TuningTable> tuning;   // null: nothing was measured
   };
 
   OpenedDevice(OpenClDeviceEntry entry, int parts, OpenClOptions options)
@@ -31,6 +33,8 @@ class OpenedDevice {
       auto context = std::make_shared<const OpenClContext>(entry_, parts_);
       state_.bitstream = find_usable_bitstream();
       state_.programs = std::make_shared<ProgramTable>(context, options_, state_.bitstream);
+      state_.tuning = load_tuning(tuning_path(entry_, parts_, options_.state_dir),
+                                  tuning_target(entry_.info, context->caps()), state_.programs->sources());
       state_.context = std::move(context);
     }
     return state_;
@@ -76,6 +80,7 @@ class OpenClDevice final : public Device {
   KernelCaps caps() const override {
     const OpenedDevice::State state = opened_->open();
     KernelCaps caps = state.context->caps();
+    caps.tuning = state.tuning;
     if (state.bitstream != nullptr) {
       for (std::string& key : state.bitstream->instance_keys()) caps.programmed.insert(std::move(key));
     }

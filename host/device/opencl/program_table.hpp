@@ -38,6 +38,8 @@ class ProgramTable {
   // runtime compiles one at a time. Never throws: get() makes what is still missing, and tells of faults.
   void build_ahead(std::span<const KernelInstance> instances);
 
+  const KernelSources& sources() const { return sources_; }
+
   // How many of the instances' programs get() would have to compile. Throws what KernelSources throws.
   std::size_t count_unbuilt(std::span<const KernelInstance> instances) const;
 

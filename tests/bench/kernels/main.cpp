@@ -13,15 +13,22 @@
 #include "bench/kernels/clblast_batch.hpp"
 #include "bench/kernels/headrace_batch.hpp"
 #include "bench/kernels/onednn_batch.hpp"
-#include "bench/kernels/peaks.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "device/cpu/thread_limit.hpp"
 #include "device/opencl/opencl_device.hpp"
+#include "device/peaks.hpp"
 #include "headrace/headrace.hpp"
 
 namespace headrace::bench {
 namespace {
+
+// Per second.
+struct Peaks {
+  double flops = 0.0;
+  double memory_bytes = 0.0;
+  double cache_bytes = 0.0;
+};
 
 // Runs registered benchmarks one after the other; what one needs is dropped when the next one starts.
 class Runner {
@@ -113,7 +120,7 @@ int run(const std::string& device_name) {
   const KernelCaps caps = device->caps();
   const bool runs_onednn = has_onednn() && caps.type == DeviceType::kCpu;
   const ThreadLimit limit(caps.compute_units);  // oneDNN gets as many threads as the device has
-  const Peaks peaks = measure_peaks(device_name, options);
+  const Peaks peaks{measure_peak_flops(*device), measure_memory_bytes(*device), measure_cache_bytes(*device)};
   add_context(*device, peaks, runs_onednn);
   Runner runner(peaks);
   add_benchmarks(runner, *device, runs_onednn);

@@ -13,7 +13,9 @@
 namespace headrace {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 KernelCaps cpu_caps(int vector_width) {
   KernelCaps caps;
@@ -25,30 +27,35 @@ KernelCaps cpu_caps(int vector_width) {
   return caps;
 }
 
+std::optional<ConvTile> best_tile(std::int64_t pixels, const KernelCaps& caps) {
+  return cheapest(conv_tile_candidates(pixels, 64, caps));
+}
+
 TEST(ConvTileTest, FollowsThePixelCount) {
   const KernelCaps caps = cpu_caps(16);
-  EXPECT_EQ(choose_conv_tile(3136, caps)->tile_m, 14);
-  EXPECT_EQ(choose_conv_tile(196, caps)->tile_m, 14);
-  EXPECT_EQ(choose_conv_tile(49, caps)->tile_m, 7);
-  EXPECT_EQ(choose_conv_tile(1, caps)->tile_m, 1);
-  EXPECT_EQ(choose_conv_tile(49, cpu_caps(8))->vec, 8);
-  EXPECT_EQ(choose_conv_tile(49, cpu_caps(1))->vec, 4);
+  EXPECT_EQ(best_tile(3136, caps)->tile_m, 14);
+  EXPECT_EQ(best_tile(784, caps)->tile_m, 14);
+  EXPECT_EQ(best_tile(169, caps)->tile_m, 7);
+  EXPECT_EQ(best_tile(49, caps)->tile_m, 7);
+  EXPECT_EQ(best_tile(1, caps)->tile_m, 1);
+  EXPECT_EQ(best_tile(49, cpu_caps(8))->vec, 8);
+  EXPECT_EQ(best_tile(49, cpu_caps(1))->vec, 4);
 }
 
 TEST(ConvTileTest, TakesWhatTheBitstreamHolds) {
   KernelCaps caps = cpu_caps(16);
   caps.has_compiler = false;
-  EXPECT_FALSE(choose_conv_tile(49, caps).has_value());
-  EXPECT_FALSE(offers_depthwise(caps));
+  EXPECT_FALSE(best_tile(49, caps).has_value());
+  EXPECT_TRUE(depthwise_candidates(64, caps).empty());
   const ConvTile only{16, 14, 2};
   caps.programmed.insert(only.instance().key());
-  EXPECT_EQ(choose_conv_tile(1, caps)->instance(), only.instance());
+  EXPECT_EQ(best_tile(1, caps)->instance(), only.instance());
 }
 
 TEST(ConvTileTest, GpuTileFitsTheWorkGroup) {
   KernelCaps caps = cpu_caps(1);
   caps.type = DeviceType::kGpu;
-  const auto macros = [&](std::int64_t pixels) { return choose_conv_tile(pixels, caps)->instance().macros; };
+  const auto macros = [&](std::int64_t pixels) { return best_tile(pixels, caps)->instance().macros; };
   for (const auto& [limit, expected] :
        {std::pair{1024, "ITEM=8,SIDE=16"}, {255, "ITEM=8,SIDE=8"}, {63, "ITEM=4,SIDE=4"}, {15, "ITEM=4,SIDE=1"}}) {
     caps.max_work_group = static_cast<std::size_t>(limit);
@@ -61,17 +68,17 @@ TEST(ConvTileTest, GpuTileFitsTheWorkGroup) {
     EXPECT_EQ(macros(100), expected);
   }
   caps.local_bytes = 0;
-  EXPECT_FALSE(choose_conv_tile(100, caps).has_value());
+  EXPECT_FALSE(best_tile(100, caps).has_value());
 }
 
 TEST(ConvTileTest, GpuTileLeavesNoComputeUnitIdle) {
   KernelCaps caps = cpu_caps(1);
   caps.type = DeviceType::kGpu;
   caps.compute_units = 64;
-  EXPECT_EQ(choose_conv_tile(56 * 56, caps)->tile_m, 128);
-  EXPECT_EQ(choose_conv_tile(28 * 28, caps)->tile_m, 32);
-  EXPECT_EQ(choose_conv_tile(32 * 32, caps)->tile_m, 64);
-  EXPECT_EQ(choose_conv_tile(1, caps)->tile_m, 32);
+  EXPECT_EQ(best_tile(56 * 56, caps)->tile_m, 128);
+  EXPECT_EQ(best_tile(28 * 28, caps)->tile_m, 32);
+  EXPECT_EQ(best_tile(32 * 32, caps)->tile_m, 64);
+  EXPECT_EQ(best_tile(1, caps)->tile_m, 32);
 }
 
 TEST(ConvTileTest, LastBlockOfPackedWeightsIsNarrower) {
@@ -95,7 +102,7 @@ TEST(ConvTileTest, WorkItemsCoverEverything) {
       problem.IC = 64;
       problem.OC = channels;
       const KernelCaps caps = cpu_caps(16);
-      const ConvTile tile = *choose_conv_tile(pixels, caps);
+      const ConvTile tile = *best_tile(pixels, caps);
       const KernelLaunch launch = make_conv_launch(problem, tile, caps);
       const std::size_t end = launch.args.size();
       const auto tiles = static_cast<std::int64_t>(launch.global[0]) * std::get<std::int32_t>(launch.args[end - 5]);
@@ -148,7 +155,7 @@ TEST(WinogradScratchTest, IsBounded) {
     shape.IC = shape.OC = 256;
     shape.kernel = {1, 3, 3};
     shape.in = shape.out = {1, 1280, 1280};
-    const auto form = choose_winograd(shape, choose_conv_tile(1280 * 1280, caps), caps);
+    const auto form = cheapest(winograd_candidates(shape, caps));
     ASSERT_TRUE(form.has_value());
     ConvProblem problem;
     problem.IC = problem.OC = 256;
@@ -161,24 +168,31 @@ TEST(WinogradScratchTest, IsBounded) {
   }
 }
 
+// The kernels that lowering prefers for a 3x3 convolution of `channels` channels.
+std::string default_form(std::int64_t channels, std::int64_t size, const KernelCaps& caps) {
+  const OpDescriptor& op = *find_op("Convolution");
+  Node node;
+  node.type = node.source_type = "Convolution";
+  node.attributes = op.parse("Convolution", 1, {{"pads_begin", "1,1"}, {"pads_end", "1,1"}});
+  node.inputs.resize(2);
+  const Tensor constant(ElementType::f32, {1});
+  const TensorDesc image{ElementType::f32, {1, channels, size, size}, {}, 0};
+  const TensorDesc weights{ElementType::f32, {channels, channels, 3, 3}, {}, 0};
+  const std::vector<LowerInput> inputs{{image, nullptr}, {weights, &constant}};
+  return op.forms(node, inputs, std::vector<TensorDesc>{image}, caps).forms.front().key;
+}
+
 TEST(WinogradChoiceTest, OnGpus) {
   KernelCaps caps = cpu_caps(1);
   caps.type = DeviceType::kGpu;
   caps.max_alloc_bytes = std::size_t{1} << 30;
-  const auto choose = [&](std::int64_t channels, std::int64_t size) {
-    ConvShape shape;
-    shape.IC = shape.OC = channels;
-    shape.kernel = {1, 3, 3};
-    shape.in = shape.out = {1, size, size};
-    return choose_winograd(shape, choose_conv_tile(size * size, caps), caps);
-  };
-  ASSERT_TRUE(choose(256, 56).has_value());
-  EXPECT_EQ(choose(256, 56)->out, 4);
-  caps.compute_units = 1000;  // blocks of 32
-  EXPECT_TRUE(choose(256, 56).has_value());
-  EXPECT_FALSE(choose(32, 56).has_value()) << "moving the transforms costs more than the products save";
+  EXPECT_THAT(default_form(256, 56, caps), StartsWith("winograd_tile.cl|OUT=4|"));
+  caps.compute_units = 1000;
+  EXPECT_THAT(default_form(256, 56, caps), AllOf(StartsWith("winograd_tile.cl|"), HasSubstr("ITEM=4,SIDE=8")));
+  EXPECT_THAT(default_form(32, 56, caps), StartsWith("conv_tile.cl|"))
+      << "moving the transforms costs more than the products save";
   caps.exact_nan = true;
-  EXPECT_FALSE(choose(256, 56).has_value());
+  EXPECT_THAT(default_form(256, 56, caps), StartsWith("conv_tile.cl|"));
 }
 
 }  // namespace

@@ -19,6 +19,10 @@ KernelCaps caps_of(DeviceType type) {
   return caps;
 }
 
+ConvTile best_tile(std::int64_t pixels, const KernelCaps& caps) {
+  return cheapest(conv_tile_candidates(pixels, 400, caps)).value();
+}
+
 // Every finite f16, twice and a half.
 Tensor halves() {
   Tensor values(ElementType::f32, {160'000});
@@ -45,16 +49,16 @@ TEST(HalfWeightsTest, OneOtherValueIsNot) {
 
 TEST(HalfWeightsTest, TileOfOnePixelOnCpusTakesThem) {
   const KernelCaps cpu = caps_of(DeviceType::kCpu);
-  const ConvTile one = *choose_conv_tile(1, cpu);
+  const ConvTile one = best_tile(1, cpu);
   const auto half = with_half_weights(one, halves(), cpu);
   ASSERT_TRUE(half);
   EXPECT_TRUE(half->has_half_weights);
   EXPECT_NE(half->instance(), one.instance());
   EXPECT_NE(half->packing_key("x"), one.packing_key("x"));
-  EXPECT_FALSE(with_half_weights(*choose_conv_tile(196, cpu), halves(), cpu));
+  EXPECT_FALSE(with_half_weights(best_tile(196, cpu), halves(), cpu));
   EXPECT_FALSE(with_half_weights(one, make_f32_tensor({1}, std::vector<float>{1}), cpu)) << "too few to matter";
   const KernelCaps gpu = caps_of(DeviceType::kGpu);
-  EXPECT_FALSE(with_half_weights(*choose_conv_tile(1, gpu), halves(), gpu));
+  EXPECT_FALSE(with_half_weights(best_tile(1, gpu), halves(), gpu));
   KernelCaps programmed = cpu;
   programmed.has_compiler = false;
   EXPECT_FALSE(with_half_weights(one, halves(), programmed)) << "the bitstream lacks the instance";

@@ -33,6 +33,7 @@ namespace headrace {
 //   EXACT_NAN                YES leaves out kernels that spread a NaN or an infinity to neighbouring outputs that do
 //   not
 //                            read it (Winograd's convolution); default NO
+//   TUNING                   NO leaves the tuning tables aside; default YES
 //   ENABLE_STARTUP_FALLBACK  YES: while a device's kernels are compiled, requests run on the CPU device, and change to
 //   the
 //                            device between two runs; default NO. A compilation that fails is told by the next run
@@ -91,8 +92,13 @@ struct LayerProfile {
   std::int64_t bytes = 0;
 };
 
-// The rows as a table with units (times, GFLOP/s, GB/s) and a line of sums, for -pc.
-std::string profile_table(const std::vector<LayerProfile>& rows);
+// The rows as a table with units (times, GFLOP/s, GB/s) and a line of sums, for -pc. With the multiply-adds' peak of
+// devices (CompiledModel::measure_peaks) also each layer's share of it.
+std::string profile_table(const std::vector<LayerProfile>& rows, const std::map<std::string, double>& peaks = {});
+
+// That share, or nothing where it is not known. Layers of bytes count against four times the peak: AVX512-VNNI does
+// four of their multiply-adds for one of f32. Winograd's form does fewer than are counted: its share can be above 1.
+std::optional<double> share_of_peak(const LayerProfile& row, const std::map<std::string, double>& peaks);
 
 // A network as read from a file. Copies share one immutable graph; the setters below change only this copy.
 class Model {
@@ -185,6 +191,8 @@ class CompiledModel {
     std::size_t lower_bound_bytes = 0;
   };
   std::vector<MemoryUse> memory_use() const;
+  // Operations per second that multiply-adds in registers reach on each OpenCL device in use. Runs a small kernel.
+  std::map<std::string, double> measure_peaks() const;
 
  private:
   std::shared_ptr<Impl> impl_;
@@ -243,6 +251,34 @@ class Core {
   std::string show_bitstream(const std::string& path) const;
   // Kernel instance keys that the model needs on a device of this string, for `bitstream list --for`.
   std::vector<std::string> needed_kernels(const Model& model, std::string_view device) const;
+
+  // Measures, for every shape of a model's layers (or of layers that networks in wide use have), the forms that the
+  // kernels have, and keeps the fastest in a table that compile_model uses from then on. Stores after every shape and
+  // leaves out what is stored already, so that it can go on after an interrupt.
+  struct TuneOptions {
+    std::string table_path;  // the file to go on with and to write; empty: the user's own for the device
+    bool is_again = false;   // measure what is stored too
+  };
+  struct TuneReport {
+    std::string device;
+    std::string path;  // of the table; empty where it could not be written, which was a warning
+    int shapes = 0;    // asked for; fewer rows where the progress function ended it
+    struct Row {
+      std::string layer;
+      std::string shape_class;
+      std::string form;  // the fastest
+      std::string default_form;
+      double time_us = 0.0;
+      double default_us = 0.0;
+      bool is_new = false;  // measured now
+    };
+    std::vector<Row> rows;
+  };
+  // Called before a shape is measured; false ends the work there. Throws kIo or kBadModel for a table_path that cannot
+  // be written or holds anything but a table of this device.
+  using TuneProgress = std::function<bool(int done, int total, std::string_view what)>;
+  TuneReport tune(const std::optional<Model>& model, std::string_view device, const TuneOptions& options,
+                  const TuneProgress& progress) const;
 
   // Dumps the graph after a pass ("read", a pass's name, "partition", "plan").
   std::string dump_after(const Model& model, std::string_view devices, std::string_view stage) const;
