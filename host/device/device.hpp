@@ -85,7 +85,7 @@ struct DevicePlan {
 };
 
 struct StepProfile {
-  double device_us = 0.0;  // running
+  double device_us = 0.0;  // running, on whichever of the device's queues
   double queue_us = 0.0;   // from enqueue to start
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/opencl_session.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -29,12 +30,18 @@ struct Step {
   ClEvent event;
 };
 
-double interval_us(cl_event event, cl_profiling_info from, cl_profiling_info to) {
-  cl_ulong begin = 0;
-  cl_ulong end = 0;
-  if (clGetEventProfilingInfo(event, from, sizeof(begin), &begin, nullptr) != CL_SUCCESS) return 0.0;
-  if (clGetEventProfilingInfo(event, to, sizeof(end), &end, nullptr) != CL_SUCCESS || end < begin) return 0.0;
-  return static_cast<double>(end - begin) * 1e-3;
+// A time of the device's clock in ns; 0 where it is not known.
+cl_ulong time_of(cl_event event, cl_profiling_info what) {
+  cl_ulong time = 0;
+  return clGetEventProfilingInfo(event, what, sizeof(time), &time, nullptr) == CL_SUCCESS ? time : 0;
+}
+
+double interval_us(cl_ulong begin, cl_ulong end) {
+  return begin == 0 || end < begin ? 0.0 : static_cast<double>(end - begin) * 1e-3;
+}
+
+double run_us(cl_event event) {
+  return interval_us(time_of(event, CL_PROFILING_COMMAND_START), time_of(event, CL_PROFILING_COMMAND_END));
 }
 
 class OpenClSession final : public Session {
@@ -372,19 +379,27 @@ void OpenClSession::finish() {
 void OpenClSession::read_profile() {
   SessionProfile profile;
   profile.enqueue_us = enqueue_us_;
+  cl_ulong last_end = workers_.is_on() ? workers_.ready_ns() : 0;
   for (const Step& step : steps_) {
     StepProfile figures;
     if (step.event) {
-      figures.device_us = interval_us(step.event.get(), CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END);
-      figures.queue_us = interval_us(step.event.get(), CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START);
+      const cl_ulong queued = time_of(step.event.get(), CL_PROFILING_COMMAND_QUEUED);
+      cl_ulong begin = time_of(step.event.get(), CL_PROFILING_COMMAND_START);
+      const cl_ulong end = time_of(step.event.get(), CL_PROFILING_COMMAND_END);
+      // The helpers may have begun, or done it all, before the first queue came to it: a step begins when the one
+      // before it is done.
+      if (workers_.is_on()) begin = std::min(begin, std::max(queued, last_end));
+      figures.device_us = interval_us(begin, end);
+      figures.queue_us = interval_us(queued, begin);
+      last_end = end;
     }
     profile.steps.push_back(figures);
   }
   for (const ClEvent& event : write_events_) {
-    profile.write_us += interval_us(event.get(), CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END);
+    profile.write_us += run_us(event.get());
   }
   for (const ClEvent& event : read_events_) {
-    profile.read_us += interval_us(event.get(), CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END);
+    profile.read_us += run_us(event.get());
   }
   profile_ = std::move(profile);
 }

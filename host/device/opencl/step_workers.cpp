@@ -110,6 +110,12 @@ void StepWorkers::flush() {
   }
 }
 
+cl_ulong StepWorkers::ready_ns() const {
+  cl_ulong time = 0;
+  const cl_int code = clGetEventProfilingInfo(ready_.get(), CL_PROFILING_COMMAND_END, sizeof(time), &time, nullptr);
+  return code == CL_SUCCESS ? time : 0;
+}
+
 bool StepWorkers::finish() {
   for (const ClQueue& helper : helpers_) {
     check_cl(clFinish(helper.get()), "device " + loaded_->context->name() + ": running the network");

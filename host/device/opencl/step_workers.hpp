@@ -28,6 +28,8 @@ class StepWorkers {
   // Starts a step in all queues. `event` is the first queue's.
   cl_int enqueue(std::size_t step, cl_kernel kernel, cl_event* event);
   void flush();
+  // When the run's first step could begin, by the device's clock; 0 where its first queue keeps no times.
+  cl_ulong ready_ns() const;
   // Waits for the queues that were made here. Returns true where it has switched itself off, since the helpers did not
   // run beside the first queue: arguments must be set again.
   bool finish();

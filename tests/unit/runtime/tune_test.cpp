@@ -75,8 +75,8 @@ class SpoilingDevice final : public Device {
   class Spoiled final : public Executable {
    public:
     explicit Spoiled(std::unique_ptr<Executable> loaded) : loaded_(std::move(loaded)) {}
-    std::unique_ptr<Session> make_session() const override {
-      return std::make_unique<SpoiledSession>(loaded_->make_session());
+    std::unique_ptr<Session> make_session(std::size_t part) const override {
+      return std::make_unique<SpoiledSession>(loaded_->make_session(part));
     }
     std::vector<std::string> step_origins() const override { return loaded_->step_origins(); }
 
