@@ -120,6 +120,7 @@ std::vector<KernelInstance> WinogradForm::instances() const {
 
 std::vector<Candidate<WinogradForm>> winograd_candidates(const ConvShape& shape, const KernelCaps& caps) {
   if (caps.exact_nan || !fits(shape)) return {};
+  if (count_tiles(shape, 2) * shape.OC == 0) return {};  // nothing to compute, by any form
   std::vector<Candidate<WinogradForm>> candidates =
       caps.is_wide() ? wide_candidates(shape, caps) : tile_candidates(shape, caps);
   std::erase_if(candidates, [&](const auto& candidate) {
