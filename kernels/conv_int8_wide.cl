@@ -222,11 +222,13 @@ OUTLINED void store_tile(const vec* tile, const target_t* t, int rows, int nv, i
   }
 }
 
-#define SCALARS(I, F)                                                                                                  \
-  I(has_bias)                                                                                                          \
-  I(has_residual) I(src_offset) I(dst_offset) I(res_offset) I(PIXELS) I(IC) I(OC) I(OH) I(OW) I(IH) I(IW) I(KH) I(KW)  \
-      I(SH) I(SW) I(DH) I(DW) I(PH) I(PW) I(zero_point) I(src_n) I(src_h) I(src_w) I(dst_n) I(dst_h) I(dst_w) I(res_n) \
-          I(res_h) I(res_w) I(tiles_per_item) I(vectors_per_item) I(act) F(alpha) F(beta)
+#define OFFSETS(I) I(src_offset) I(dst_offset) I(res_offset)
+#define SIZES(I) I(PIXELS) I(IC) I(OC) I(OH) I(OW) I(IH) I(IW) I(KH) I(KW)
+#define STEPS(I) I(SH) I(SW) I(DH) I(DW) I(PH) I(PW)
+#define STRIDES(I) STRIDES_2D(I, src) STRIDES_2D(I, dst) STRIDES_2D(I, res)
+#define WORK(I) I(tiles_per_item) I(vectors_per_item)
+#define SCALARS(I, F) \
+  I(has_bias) I(has_residual) OFFSETS(I) SIZES(I) STEPS(I) I(zero_point) STRIDES(I) WORK(I) I(act) F(alpha) F(beta)
 DEFINE_SCALARS
 
 WIDE_KERNEL void conv_int8_wide_f32(__global const uchar* restrict src, __global const int* restrict wei,

@@ -13,10 +13,9 @@
 #include "common/element.clh"
 #include "common/wide.clh"
 
-#define SCALARS(I, F)                                                                                                  \
-  I(src_offset)                                                                                                        \
-  I(dst_offset) I(m) I(n) I(m_block) I(n_block) I(src_m) I(dst_m) I(src_n) I(dst_n) I(size1) I(size2) I(size3) I(src0) \
-      I(src1) I(src2) I(src3) I(dst0) I(dst1) I(dst2) I(dst3)
+#define BLOCK(I) I(m) I(n) I(m_block) I(n_block) I(src_m) I(dst_m) I(src_n) I(dst_n)
+#define OUTER(I, p) I(p##1) I(p##2) I(p##3)
+#define SCALARS(I, F) I(src_offset) I(dst_offset) BLOCK(I) OUTER(I, size) I(src0) OUTER(I, src) I(dst0) OUTER(I, dst)
 DEFINE_SCALARS
 
 #define PARAMS __global const T *restrict src, __global T *restrict dst, ARGS

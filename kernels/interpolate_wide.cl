@@ -31,10 +31,9 @@
 
 #define LOAD_ONE(p) (*(p))
 
-#define SCALARS(I, F)                                                                                            \
-  I(src_offset)                                                                                                  \
-  I(dst_offset) I(c) I(c_block) I(od) I(oh) I(ow) I(td) I(th) I(tw) I(src_n) I(src_d) I(src_h) I(src_w) I(src_c) \
-      I(dst_n) I(dst_d) I(dst_h) I(dst_w) I(dst_c)
+#define SIZES(I) I(c) I(c_block) I(od) I(oh) I(ow) I(td) I(th) I(tw)
+#define STRIDES(I, p) I(p##_n) I(p##_d) I(p##_h) I(p##_w) I(p##_c)
+#define SCALARS(I, F) I(src_offset) I(dst_offset) SIZES(I) STRIDES(I, src) STRIDES(I, dst)
 DEFINE_SCALARS
 
 WIDE_KERNEL void interpolate_wide_f32(__global const float* restrict src, __global float* restrict dst,

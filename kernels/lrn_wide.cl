@@ -11,10 +11,9 @@
 // Numerics: f32; powers through sqrt (beta 0.75) or exp and log; NaN stays NaN. Source: own.
 #include "common/axis.clh"
 
-#define SCALARS(I, F)                                                                                             \
-  WALK_SIZES(I)                                                                                                   \
-  WALK_PLACE(I, dst) WALK_PLACE(I, src) AXIS_SIZES(I) AXIS_STRIDES(I, src) AXIS_STRIDES(I, dst) I(r0) I(r1) I(r2) \
-      F(alpha) F(beta) F(bias)
+#define PLACES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src)
+#define AXES(I) AXIS_SIZES(I) AXIS_STRIDES(I, src) AXIS_STRIDES(I, dst)
+#define SCALARS(I, F) WALK_SIZES(I) PLACES(I) AXES(I) I(r0) I(r1) I(r2) F(alpha) F(beta) F(bias)
 DEFINE_SCALARS
 
 #define PARAMS __global float *dst, __global const float *src, ARGS

@@ -12,10 +12,9 @@
 // Source: own.
 #include "common/axis.clh"
 
-#define SCALARS(I, F)                                                                                          \
-  WALK_SIZES(I)                                                                                                \
-  WALK_PLACE(I, dst) WALK_PLACE(I, src) AXIS_SIZES(I) AXIS_STRIDES(I, src) AXIS_STRIDES(I, dst) F(mean_factor) \
-      F(square_factor) I(rule) F(eps)
+#define PLACES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src)
+#define AXES(I) AXIS_SIZES(I) AXIS_STRIDES(I, src) AXIS_STRIDES(I, dst)
+#define SCALARS(I, F) WALK_SIZES(I) PLACES(I) AXES(I) F(mean_factor) F(square_factor) I(rule) F(eps)
 DEFINE_SCALARS
 
 #define PARAMS __global float *dst, __global const float *src, ARGS

@@ -20,10 +20,10 @@
 #define FORM 0
 #endif
 
-#define SCALARS(I, F)                                                                                                  \
-  I(src_offset)                                                                                                        \
-  I(dst_offset) I(c) I(c_block) I(od) I(oh) I(ow) I(dilation_d) I(dilation_h) I(dilation_w) I(src_n) I(src_d) I(src_h) \
-      I(src_w) I(dst_n) I(dst_d) I(dst_h) I(dst_w) I(step_n) I(step_c) I(step_d) I(step_h) I(step_w)
+#define SIZES(I) I(c) I(c_block) I(od) I(oh) I(ow) I(dilation_d) I(dilation_h) I(dilation_w)
+#define STRIDES(I, p) I(p##_n) I(p##_d) I(p##_h) I(p##_w)
+#define STEPS(I) I(step_n) I(step_c) I(step_d) I(step_h) I(step_w)
+#define SCALARS(I, F) I(src_offset) I(dst_offset) SIZES(I) STRIDES(I, src) STRIDES(I, dst) STEPS(I)
 DEFINE_SCALARS
 
 #define PARAMS(T) __global const float *restrict src, __global T *restrict dst, __global const int *restrict table, ARGS

@@ -165,12 +165,11 @@ OUTLINED void store_tile(__global float* dst, const __global float* sums, int pr
   }
 }
 
-#define SCALARS(I, F)                                                                                                  \
-  I(has_bias)                                                                                                          \
-  I(has_residual)                                                                                                      \
-  I(src_offset) I(dst_offset) I(res_offset) I(IC) I(OC) I(OH) I(OW) I(IH) I(IW) I(PH) I(PW) I(src_n) I(src_h) I(src_w) \
-      I(dst_n) I(dst_h) I(dst_w) I(res_n) I(res_h) I(res_w) I(tiles_h) I(tiles_w) I(tiles) I(tiles_per_item) I(block)  \
-          I(vectors_per_item) I(chunk) I(scratch_item) I(act) F(alpha) F(beta)
+#define OFFSETS(I) I(src_offset) I(dst_offset) I(res_offset)
+#define SIZES(I) I(IC) I(OC) I(OH) I(OW) I(IH) I(IW) I(PH) I(PW)
+#define STRIDES(I) STRIDES_2D(I, src) STRIDES_2D(I, dst) STRIDES_2D(I, res)
+#define WORK(I) I(tiles_h) I(tiles_w) I(tiles) I(tiles_per_item) I(block) I(vectors_per_item) I(chunk) I(scratch_item)
+#define SCALARS(I, F) I(has_bias) I(has_residual) OFFSETS(I) SIZES(I) STRIDES(I) WORK(I) I(act) F(alpha) F(beta)
 DEFINE_SCALARS
 
 WIDE_KERNEL void winograd_wide_f32(__global const float* restrict src, __global const float* restrict wei,
