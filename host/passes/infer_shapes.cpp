@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "ops/descriptor.hpp"
 #include "ops/strided.hpp"
+#include "ops/unknown_value.hpp"
 #include "passes/evaluate.hpp"
 
 namespace headrace {
@@ -138,6 +139,9 @@ void infer_shapes(Graph& graph, const std::map<std::string, Shape>& input_shapes
     } else {
       try {
         infer_node(graph, id, values);
+      } catch (const UnknownValue& error) {
+        throw UnknownValue(error, node.inputs.at(error.input()),
+                           "layer '" + node.name + "' (" + node.source_type + ")");
       } catch (const Error& error) {
         if (std::string_view(error.what()).starts_with("layer '")) throw;
         rethrow_with_prefix(error, "layer '" + node.name + "' (" + node.source_type + ")");

@@ -140,6 +140,16 @@ void OnnxBuilder::add_knowledge(PortRef ref, std::optional<ElementType> type, co
   for (std::size_t trial = 0; trial < 2; ++trial) known.trials[trial].shape = shapes[trial];
 }
 
+void OnnxBuilder::store_types() {
+  for (const auto& [id, ports] : known_) {
+    if (!graph_.contains({id})) continue;
+    std::vector<OutputInfo>& outputs = graph_.at(NodeId{id}).outputs;
+    for (std::size_t i = 0; i < std::min(ports.size(), outputs.size()); ++i) {
+      if (ports[i].type) outputs[i].type = *ports[i].type;
+    }
+  }
+}
+
 void OnnxBuilder::infer(const Node& node) {
   const OpDescriptor& op = *find_op(node.type);
   if (op.infer == nullptr) return;

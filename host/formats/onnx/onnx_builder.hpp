@@ -56,6 +56,9 @@ class OnnxBuilder {
   // The numbers that stand for an unknown dimension; equal names get equal numbers.
   std::array<std::int64_t, 2> trial_dimension(std::string_view name, const Dimension& dimension);
 
+  // Writes the element types that are known into the graph, for who asks before shapes are inferred.
+  void store_types();
+
   Graph& graph() { return graph_; }
   // Nodes that are added from now on have at least this id.
   std::int32_t next_id() const { return next_id_; }

@@ -124,6 +124,8 @@ void OnnxReader::read() {
   convert_nodes(model_.graph.nodes, output_names(model_.graph), scope);
   refusals_.throw_if_any();
   add_results(scope);
+  builder_.graph().remove_dead();
+  builder_.store_types();
 }
 
 void OnnxReader::declare(const OnnxGraph& graph, OnnxScope& scope) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize and Upsample.
+#include <cmath>
+
 #include "formats/onnx/onnx_context.hpp"
 
 namespace headrace::detail {
@@ -73,6 +75,23 @@ void keep_aspect_ratio(OnnxContext& c, ResizeRule& rule) {
   rule.target = c.convert(wanted, ElementType::i64);
 }
 
+// Where scale * size is no whole number, ONNX Runtime counts corners in the size that is rounded down, ONNX's own test
+// data in the product.
+void check_align_corners(OnnxContext& c, const ResizeRule& rule) {
+  if (rule.coordinates != "align_corners" || !rule.is_scaled || rule.mode == "nearest") return;
+  const auto scales = c.value(rule.target);
+  if (!scales) c.refuse("align_corners with scales that are computed in the run (give sizes)");
+  const std::vector<double> values = to_doubles(*scales);
+  for (std::size_t i = 0; i < values.size() && !rule.axes; ++i) {
+    const auto size = c.static_dim(c.input(0), i);
+    const double product = values[i] * static_cast<double>(size.value_or(1));
+    if (size && std::abs(product - std::round(product)) > 1e-3) {
+      c.refuse("align_corners with a scale of " + std::to_string(values[i]) + " for a dimension of " + text(*size) +
+               ", where readings differ (give sizes)");
+    }
+  }
+}
+
 std::vector<PortRef> convert_resize(OnnxContext& c) {
   ResizeRule rule;
   rule.mode = ir_mode(c, c.attr_string("mode", "nearest"));
@@ -99,6 +118,7 @@ std::vector<PortRef> convert_resize(OnnxContext& c) {
   }
   if (const auto axes = c.attr_ints("axes")) rule.axes = c.constant_ints(*axes);
   keep_aspect_ratio(c, rule);
+  check_align_corners(c, rule);
   return {emit(c, rule)};
 }
 
