@@ -4,35 +4,41 @@
 #include <algorithm>
 #include <set>
 
-#include "passes/evaluate.hpp"
+#include "ops/evaluate.hpp"
 
 namespace headrace {
 namespace {
 
 constexpr std::int64_t kMaxValueElems = 4096;  // as infer_shapes follows them
 
-}  // namespace
-
-std::vector<std::size_t> inputs_behind(const Graph& graph, PortRef source) {
+// Adds the inputs behind one tensor, unless data is among them.
+void add_inputs_behind(const Graph& graph, PortRef source, std::set<std::size_t>& positions) {
   std::set<NodeId> seen;
   std::vector<NodeId> stack = {source.node};
-  std::vector<std::size_t> positions;
+  std::vector<std::size_t> found;
   while (!stack.empty()) {
     const NodeId id = stack.back();
     stack.pop_back();
+    if (!graph.contains(id) || !seen.insert(id).second || reads_only_shape(graph.at(id))) continue;
     const Node& node = graph.at(id);
-    if (!seen.insert(id).second || reads_only_shape(node)) continue;
     if (node.type == "Parameter") {
       const OutputInfo& info = node.outputs.at(0);
-      if (!info.is_resolved || count_elems(info.shape) > kMaxValueElems) return {};
+      if (!info.is_resolved || count_elems(info.shape) > kMaxValueElems) return;
       const auto& parameters = graph.parameters();
-      positions.push_back(
+      found.push_back(
           static_cast<std::size_t>(std::find(parameters.begin(), parameters.end(), id) - parameters.begin()));
     }
     for (const PortRef& input : node.inputs) stack.push_back(input.node);
   }
-  std::sort(positions.begin(), positions.end());
-  return positions;
+  positions.insert(found.begin(), found.end());
+}
+
+}  // namespace
+
+std::vector<std::size_t> inputs_behind(const Graph& graph, const std::vector<PortRef>& sources) {
+  std::set<std::size_t> positions;
+  for (const PortRef& source : sources) add_inputs_behind(graph, source, positions);
+  return {positions.begin(), positions.end()};
 }
 
 void bind_input(Graph& graph, std::size_t position, const Tensor& value) {

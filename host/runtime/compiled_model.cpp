@@ -39,14 +39,15 @@ void drop_weight_pages(const Graph& graph) {
 }
 
 // The inputs that a value comes from. Ids of the graph with wishes stay what they are when inputs are bound to values.
-std::vector<std::size_t> value_inputs(const Model::Impl& model, const std::vector<Shape>& shapes, PortRef source) {
+std::vector<std::size_t> value_inputs(const Model::Impl& model, const std::vector<Shape>& shapes,
+                                      const std::vector<PortRef>& sources) {
   Graph graph = make_wished_graph(model);
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     OutputInfo& info = graph.at(graph.parameters()[i]).outputs.at(0);
     info.shape = shapes[i];
     info.is_resolved = true;
   }
-  return graph.contains(source.node) ? inputs_behind(graph, source) : std::vector<std::size_t>{};
+  return inputs_behind(graph, sources);
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vect
       slot(list, static_shapes(inputs), {});
     } catch (const UnknownValue& error) {
       // Small inputs decide shapes: the network is made for their values, when a run gives them.
-      if (value_inputs(*model, static_shapes(inputs), error.source()).empty()) throw;
+      if (value_inputs(*model, static_shapes(inputs), error.sources()).empty()) throw;
     }
   }
 }
@@ -161,9 +162,9 @@ NetworkKey CompiledModel::Impl::key_of(const std::vector<Shape>& shapes, const I
 
 // Notes the inputs that a value comes from. Returns whether that says more than was known.
 bool CompiledModel::Impl::learn_value_inputs(const std::vector<Shape>& shapes, const Inputs& values,
-                                             PortRef source) const {
+                                             const std::vector<PortRef>& sources) const {
   bool is_new = false;
-  for (const std::size_t input : value_inputs(*model, shapes, source)) {
+  for (const std::size_t input : value_inputs(*model, shapes, sources)) {
     if (input >= values.size() || !values[input]) continue;  // given as a device buffer
     const std::lock_guard lock(value_inputs_mutex_);
     is_new = value_inputs_.insert(input).second || is_new;
@@ -178,7 +179,7 @@ NetworkCache::Slot CompiledModel::Impl::slot(std::size_t list, const std::vector
     try {
       return networks_[list].get(key, [&](const NetworkKey& wanted) { return make_slot(lists[list], wanted); });
     } catch (const UnknownValue& error) {
-      if (!learn_value_inputs(shapes, values, error.source())) throw;
+      if (!learn_value_inputs(shapes, values, error.sources())) throw;
     }
   }
 }

@@ -80,7 +80,8 @@ struct CompiledModel::Impl {
   NetworkCache::Slot make_slot(const DeviceList& devices, const NetworkKey& key) const;
   std::shared_ptr<Network> plan(const DeviceList& devices, const NetworkKey& key) const;
   NetworkKey key_of(const std::vector<Shape>& shapes, const Inputs& values) const;
-  bool learn_value_inputs(const std::vector<Shape>& shapes, const Inputs& values, PortRef source) const;
+  bool learn_value_inputs(const std::vector<Shape>& shapes, const Inputs& values,
+                          const std::vector<PortRef>& sources) const;
   LoadOptions load_options(const DeviceList& devices) const;
 
   mutable WeightsCache weights_;

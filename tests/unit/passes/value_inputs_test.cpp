@@ -34,8 +34,8 @@ TEST(ValueInputsTest, NamesTheInputThatDecidesAShape) {
     FAIL() << "the target is not known";
   } catch (const UnknownValue& error) {
     EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    EXPECT_EQ(error.source(), net.wanted);
-    EXPECT_THAT(inputs_behind(net.builder.graph, error.source()), ElementsAre(1U));
+    EXPECT_THAT(error.sources(), ElementsAre(net.wanted));
+    EXPECT_THAT(inputs_behind(net.builder.graph, error.sources()), ElementsAre(1U));
   }
 }
 
@@ -51,7 +51,7 @@ TEST(ValueInputsTest, BoundInputsAreConstants) {
 TEST(ValueInputsTest, DataIsNotFollowed) {
   Reshaped net("100000");
   EXPECT_THROW(infer_shapes(net.builder.graph), UnknownValue);
-  EXPECT_THAT(inputs_behind(net.builder.graph, net.wanted), IsEmpty());
+  EXPECT_THAT(inputs_behind(net.builder.graph, {net.wanted}), IsEmpty());
 }
 
 // A shape is known without the values.
@@ -60,7 +60,7 @@ TEST(ValueInputsTest, StopsAtShapeOf) {
   const PortRef x = builder.parameter("x", "2,6");
   const PortRef shape = builder.op("ShapeOf", "s", {x}, {}, 3);
   builder.result(shape);
-  EXPECT_THAT(inputs_behind(builder.graph, shape), IsEmpty());
+  EXPECT_THAT(inputs_behind(builder.graph, {shape}), IsEmpty());
 }
 
 }  // namespace

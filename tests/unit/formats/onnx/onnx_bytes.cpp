@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/formats/onnx/onnx_bytes.hpp"
 
-#include "passes/evaluate.hpp"
+#include "ops/evaluate.hpp"
 #include "passes/infer_shapes.hpp"
 
 namespace headrace::test {
