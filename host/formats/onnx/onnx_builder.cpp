@@ -71,6 +71,26 @@ PortRef OnnxBuilder::add(std::string_view type, std::int32_t opset, const std::v
   node.attributes = op->parse == nullptr ? Attributes{} : op->parse(type, opset, attributes);
   node.inputs = inputs;
   node.outputs.resize(output_count);
+  return add_node(std::move(node));
+}
+
+PortRef OnnxBuilder::add_with_bodies(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
+                                     std::vector<Body> bodies, std::size_t output_count) {
+  if (find_op(type) == nullptr) {
+    fail(ErrorCode::kUnsupported, "needs the operator " + std::string(type) + ", which is not there");
+  }
+  Node node;
+  node.type = type;
+  node.opset = opset;
+  node.source_type = source_type_;
+  node.name = unique_name(node_name_ + "/" + node.type);
+  node.inputs = inputs;
+  node.outputs.resize(output_count);
+  node.bodies = std::move(bodies);
+  return add_node(std::move(node));
+}
+
+PortRef OnnxBuilder::add_node(Node node) {
   const NodeId id = graph_.add(std::move(node));
   next_id_ = id.value + 1;
   infer(graph_.at(id));
@@ -168,12 +188,15 @@ void OnnxBuilder::infer(const Node& node) {
 void OnnxBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::size_t trial) {
   std::vector<InferInput> inputs;
   std::vector<Tensor> values;
-  bool are_values_known = op.reference != nullptr;
+  // Bodies and contractions of many operands can take any time.
+  bool are_values_known = op.reference != nullptr && node.bodies.empty() && node.type != "Einsum";
   for (const PortRef& ref : node.inputs) {
     const KnownTensor& known_input = known(ref);
     const KnownTensor::Trial& input = known_input.trials[trial];
     if (!known_input.type || !input.shape) return;
-    inputs.push_back({*known_input.type, *input.shape, input.value ? &*input.value : nullptr});
+    // A loop whose inputs are all known would be run to find its shapes: files can hold long ones.
+    const bool is_state = (node.type == "Loop" && inputs.size() >= 2) || node.type == "TensorIterator";
+    inputs.push_back({*known_input.type, *input.shape, input.value && !is_state ? &*input.value : nullptr});
     const bool is_half = *known_input.type == ElementType::f16 && node.type != "Convert";
     if (node.type == "ShapeOf") {
       values.emplace_back(*known_input.type, *input.shape, nullptr, static_cast<const void*>(nullptr));

@@ -36,6 +36,9 @@ struct KnownTensor {
 class OnnxBuilder {
  public:
   explicit OnnxBuilder(Graph& graph) : graph_(graph) {}
+  // For the graph of a body: unknown dimensions are tried with the same numbers as in the graph around it.
+  OnnxBuilder(Graph& graph, const OnnxBuilder& outer)
+      : graph_(graph), trial_dimensions_(outer.trial_dimensions_), is_dynamic_(outer.is_dynamic_) {}
 
   // Names what is emitted from now on: helpers of one ONNX node are "NAME/Type", made unique.
   void begin_node(std::string_view name, std::string_view source_type);
@@ -44,6 +47,9 @@ class OnnxBuilder {
   // Throws kUnsupported where there is no such operator, kBadModel where it refuses the attributes.
   PortRef add(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
               const RawAttributes& attributes = {}, std::size_t output_count = 1);
+  // The same for nodes that have bodies and no attributes.
+  PortRef add_with_bodies(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
+                          std::vector<Body> bodies, std::size_t output_count);
   PortRef add_constant(const Tensor& value);
   PortRef add_parameter(std::string_view name, ElementType type, const PartialShape& shape);
   void add_result(std::string_view name, PortRef source);
@@ -52,6 +58,9 @@ class OnnxBuilder {
   // Fills in what inference could not tell: the file's own word.
   void add_knowledge(PortRef ref, std::optional<ElementType> type, const std::optional<PartialShape>& shape,
                      std::span<const std::string_view> dim_names);
+
+  // Takes over what the builder of another graph knows of a tensor.
+  void copy_knowledge(PortRef ref, const KnownTensor& known) { slot(ref) = known; }
 
   // The numbers that stand for an unknown dimension; equal names get equal numbers.
   std::array<std::int64_t, 2> trial_dimension(std::string_view name, const Dimension& dimension);
@@ -66,6 +75,7 @@ class OnnxBuilder {
   std::string unique_name(std::string name);
 
  private:
+  PortRef add_node(Node node);
   KnownTensor& slot(PortRef ref);
   void infer(const Node& node);
   void infer_trial(const Node& node, const OpDescriptor& op, std::size_t trial);

@@ -14,7 +14,9 @@ namespace headrace::detail {
 
 OnnxContext::OnnxContext(OnnxReader& reader, const OnnxNode& node, std::int64_t opset,
                          std::vector<std::optional<PortRef>> inputs)
-    : reader_(reader), builder_(reader.builder()), node_(node), opset_(opset), inputs_(std::move(inputs)) {}
+    : reader_(reader), node_(node), opset_(opset), inputs_(std::move(inputs)) {}
+
+OnnxBuilder& OnnxContext::builder() const { return reader_.builder(); }
 
 void OnnxContext::refuse(const std::string& reason, const char* file, int line) const {
   fail(ErrorCode::kUnsupported, reason, file, line);
@@ -92,13 +94,13 @@ std::vector<PortRef> OnnxContext::all_inputs() const {
 }
 
 ElementType OnnxContext::element_type(PortRef ref) const {
-  const KnownTensor& known = builder_.known(ref);
+  const KnownTensor& known = builder().known(ref);
   if (!known.type) refuse("the element type of an input is not known");
   return *known.type;
 }
 
 std::optional<std::size_t> OnnxContext::maybe_rank(PortRef ref) const {
-  const KnownTensor& known = builder_.known(ref);
+  const KnownTensor& known = builder().known(ref);
   for (const KnownTensor::Trial& trial : known.trials) {
     if (trial.shape) return trial.shape->size();
   }
@@ -111,7 +113,7 @@ std::size_t OnnxContext::rank(PortRef ref) const {
 }
 
 std::optional<std::int64_t> OnnxContext::static_dim(PortRef ref, std::size_t axis) const {
-  const KnownTensor& known = builder_.known(ref);
+  const KnownTensor& known = builder().known(ref);
   const auto& [first, second] = known.trials;
   if (!first.shape || !second.shape || axis >= first.shape->size() || axis >= second.shape->size()) return std::nullopt;
   if ((*first.shape)[axis] != (*second.shape)[axis]) return std::nullopt;
@@ -140,8 +142,19 @@ Shape OnnxContext::shape(PortRef ref) const {
   refuse("the shape of an input is not known before the run");
 }
 
+PartialShape OnnxContext::partial_shape(PortRef ref) const {
+  PartialShape shape;
+  const auto count = maybe_rank(ref);
+  shape.is_rank_known = count.has_value();
+  for (std::size_t i = 0; i < count.value_or(0); ++i) {
+    const auto size = static_dim(ref, i);
+    shape.dims.push_back(size ? Dimension{*size, *size} : Dimension{});
+  }
+  return shape;
+}
+
 std::optional<Tensor> OnnxContext::value(PortRef ref) const {
-  const KnownTensor& known = builder_.known(ref);
+  const KnownTensor& known = builder().known(ref);
   const auto& [first, second] = known.trials;
   if (known.is_accidental || !first.value || !second.value) return std::nullopt;
   const Tensor& a = *first.value;
@@ -178,10 +191,10 @@ std::int64_t OnnxContext::axis(std::int64_t axis, std::size_t rank) const {
 
 PortRef OnnxContext::add(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
                          const RawAttributes& attributes, std::size_t outputs) {
-  return builder_.add(type, opset, inputs, attributes, outputs);
+  return builder().add(type, opset, inputs, attributes, outputs);
 }
 
-PortRef OnnxContext::constant(const Tensor& value) { return builder_.add_constant(value); }
+PortRef OnnxContext::constant(const Tensor& value) { return builder().add_constant(value); }
 
 PortRef OnnxContext::constant_ints(const Ints& values) {
   return constant(make_i64_tensor({static_cast<std::int64_t>(values.size())}, values));
@@ -227,7 +240,7 @@ PortRef OnnxContext::unsqueeze(PortRef x, const Ints& axes) {
 }
 
 PortRef OnnxContext::convert(PortRef x, ElementType type) {
-  if (builder_.known(x).type == type) return x;
+  if (builder().known(x).type == type) return x;
   return add("Convert", 1, {x}, {{"destination_type", std::string(to_string(type))}});
 }
 

@@ -71,6 +71,9 @@ class OnnxContext {
   // An axis in [0, rank); throws kBadModel outside [-rank, rank).
   std::int64_t axis(std::int64_t axis, std::size_t rank) const;
 
+  // The shape as far as it is known, of unknown rank where nothing is.
+  PartialShape partial_shape(PortRef ref) const;
+
   // Emission.
   PortRef add(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
               const RawAttributes& attributes = {}, std::size_t outputs = 1);
@@ -99,8 +102,9 @@ class OnnxContext {
   PortRef select(PortRef condition, PortRef yes, PortRef no) { return add("Select", 1, {condition, yes, no}); }
 
  private:
+  OnnxBuilder& builder() const;  // changes while a body is read
+
   OnnxReader& reader_;
-  OnnxBuilder& builder_;
   const OnnxNode& node_;
   std::int64_t opset_;
   std::vector<std::optional<PortRef>> inputs_;

@@ -15,25 +15,8 @@ namespace detail {
 namespace {
 
 constexpr std::int64_t kMaxOpset = 23;
-constexpr int kMaxCallDepth = 48;
 // Functions that call each other and unrolled loops can grow without bound; the largest networks have 10^5 nodes.
 constexpr std::size_t kMaxNodes = 1'000'000;
-
-// What a converter throws where a body's node was refused: the refusal is on the list already.
-constexpr const char* kRefusedInside = "";
-
-std::map<std::string_view, std::int64_t> opset_map(const std::vector<OnnxOpset>& opsets) {
-  std::map<std::string_view, std::int64_t> map;
-  for (const OnnxOpset& opset : opsets) {
-    if (opset.domain.empty() && (opset.version < 1 || opset.version > kMaxOpset)) {
-      fail(ErrorCode::kUnsupported, "opset " + std::to_string(opset.version) + ", known are 1 to " +
-                                        std::to_string(kMaxOpset) + ": export the model for one of these");
-    }
-    map[opset.domain] = opset.version;
-  }
-  if (map.count("") == 0) map[""] = 1;
-  return map;
-}
 
 PartialShape shape_of_info(const OnnxValueInfo& info, std::vector<std::string_view>& dim_names) {
   PartialShape shape;
@@ -53,12 +36,6 @@ PartialShape shape_of_info(const OnnxValueInfo& info, std::vector<std::string_vi
     }
   }
   return shape;
-}
-
-std::vector<std::string_view> output_names(const OnnxGraph& graph) {
-  std::vector<std::string_view> names;
-  for (const OnnxValueInfo& output : graph.outputs) names.push_back(output.name);
-  return names;
 }
 
 const OnnxAttribute* find_named(const std::vector<OnnxAttribute>* attributes, std::string_view name) {
@@ -94,6 +71,25 @@ bool has_references(const OnnxNode& node) {
 
 }  // namespace
 
+std::map<std::string_view, std::int64_t> opset_map(const std::vector<OnnxOpset>& opsets) {
+  std::map<std::string_view, std::int64_t> map;
+  for (const OnnxOpset& opset : opsets) {
+    if (opset.domain.empty() && (opset.version < 1 || opset.version > kMaxOpset)) {
+      fail(ErrorCode::kUnsupported, "opset " + std::to_string(opset.version) + ", known are 1 to " +
+                                        std::to_string(kMaxOpset) + ": export the model for one of these");
+    }
+    map[opset.domain] = opset.version;
+  }
+  if (map.count("") == 0) map[""] = 1;
+  return map;
+}
+
+std::vector<std::string_view> output_names(const OnnxGraph& graph) {
+  std::vector<std::string_view> names;
+  for (const OnnxValueInfo& output : graph.outputs) names.push_back(output.name);
+  return names;
+}
+
 void OnnxRefusals::add(const std::string& what, std::string_view node) {
   const auto [entry, is_new] = index_.emplace(what, items_.size());
   if (is_new) items_.push_back({what, std::string(node), 0});
@@ -115,17 +111,18 @@ void OnnxRefusals::throw_if_any() const {
 
 void OnnxReader::read() {
   OnnxScope scope;
+  scope.frame = frame_;
   scope.is_main = true;
   scope.opsets = opset_map(model_.opsets);
-  builder_.graph().name = model_.graph.name.empty() ? "network" : std::string(model_.graph.name);
+  builder().graph().name = model_.graph.name.empty() ? "network" : std::string(model_.graph.name);
   if (model_.graph.outputs.empty()) fail(ErrorCode::kBadModel, "the graph has no outputs");
   declare(model_.graph, scope);
   add_parameters(scope);
   convert_nodes(model_.graph.nodes, output_names(model_.graph), scope);
   refusals_.throw_if_any();
   add_results(scope);
-  builder_.graph().remove_dead();
-  builder_.store_types();
+  builder().graph().remove_dead();
+  builder().store_types();
 }
 
 void OnnxReader::declare(const OnnxGraph& graph, OnnxScope& scope) {
@@ -158,8 +155,8 @@ void OnnxReader::add_parameters(OnnxScope& scope) {
       const ElementType type = onnx_element_type(info.elem_type);
       std::vector<std::string_view> dim_names;
       const PartialShape shape = shape_of_info(info, dim_names);
-      value = builder_.add_parameter(info.name, type, shape);
-      builder_.add_knowledge(*value, type, shape, dim_names);
+      value = builder().add_parameter(info.name, type, shape);
+      builder().add_knowledge(*value, type, shape, dim_names);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kUnsupported) throw;
       refusals_.add(std::string(error.what()) + " of an input", info.name);
@@ -170,12 +167,12 @@ void OnnxReader::add_parameters(OnnxScope& scope) {
 // Two outputs on one tensor, and an output that is an input or a constant, get a tensor of their own, so that each has
 // its name. Convert to its own type copies.
 PortRef OnnxReader::named_output(std::string_view name, PortRef ref) {
-  std::vector<std::string>& names = builder_.graph().at(ref.node).outputs.at(static_cast<std::size_t>(ref.port)).names;
+  std::vector<std::string>& names = builder().graph().at(ref.node).outputs.at(static_cast<std::size_t>(ref.port)).names;
   if (!names.empty() && names[0] == name) return ref;
-  const std::string& producer = builder_.graph().at(ref.node).type;
-  const auto& results = builder_.graph().results();
+  const std::string& producer = builder().graph().at(ref.node).type;
+  const auto& results = builder().graph().results();
   const bool is_taken =
-      std::any_of(results.begin(), results.end(), [&](NodeId id) { return builder_.graph().at(id).inputs[0] == ref; });
+      std::any_of(results.begin(), results.end(), [&](NodeId id) { return builder().graph().at(id).inputs[0] == ref; });
   const auto place = std::find(names.begin(), names.end(), name);
   if (!is_taken && producer != "Parameter") {
     if (place != names.end()) names.erase(place);
@@ -183,23 +180,23 @@ PortRef OnnxReader::named_output(std::string_view name, PortRef ref) {
     return ref;
   }
   if (place != names.end()) names.erase(place);
-  const auto& type = builder_.known(ref).type;
+  const auto& type = builder().known(ref).type;
   if (!type) fail(ErrorCode::kUnsupported, "output " + quote(name) + ": its element type is not known");
-  builder_.begin_node(name, "Identity");
-  const PortRef copy = builder_.add("Convert", 1, {ref}, {{"destination_type", std::string(to_string(*type))}});
-  builder_.graph().at(copy.node).outputs[0].names = {std::string(name)};
+  builder().begin_node(name, "Identity");
+  const PortRef copy = builder().add("Convert", 1, {ref}, {{"destination_type", std::string(to_string(*type))}});
+  builder().graph().at(copy.node).outputs[0].names = {std::string(name)};
   return copy;
 }
 
-void OnnxReader::add_results(const OnnxScope& scope) {
+void OnnxReader::add_results(OnnxScope& scope) {
   std::unordered_map<std::string_view, bool> seen;
   for (const OnnxValueInfo& info : model_.graph.outputs) {
     if (!seen.emplace(info.name, true).second) {
       fail(ErrorCode::kBadModel, "the graph has two outputs named " + quote(info.name));
     }
-    const OnnxValue value = look_up(info.name, const_cast<OnnxScope&>(scope));
+    const OnnxValue value = look_up(info.name, scope);
     HEADRACE_ASSERT(value.has_value(), "an output was refused without a refusal");
-    builder_.add_result(info.name, named_output(info.name, *value));
+    builder().add_result(info.name, named_output(info.name, *value));
   }
 }
 
@@ -210,32 +207,41 @@ bool OnnxReader::is_visible(std::string_view name, const OnnxScope& scope) const
   return false;
 }
 
-OnnxValue OnnxReader::look_up(std::string_view name, OnnxScope& scope) {
-  for (OnnxScope* at = &scope; at != nullptr; at = const_cast<OnnxScope*>(at->parent)) {
-    if (const auto found = at->values.find(name); found != at->values.end()) return found->second;
-    const auto initializer = at->initializers.find(name);
-    if (initializer == at->initializers.end()) continue;
-    OnnxValue& value = at->values[name];
-    try {
-      value = builder_.add_constant(tensors_.read(*initializer->second));
-      Node& node = builder_.graph().at(value->node);
-      node.name = builder_.unique_name(at->prefix + std::string(name));
-      if (at->is_main) node.outputs.at(0).names = {std::string(name)};
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kUnsupported) throw;
-      refusals_.add(error.what(), name);
-    }
-    return value;
+OnnxValue OnnxReader::read_initializer(const OnnxTensor& tensor, std::string_view name, OnnxScope& scope) {
+  try {
+    const PortRef ref = builder().add_constant(tensors_.read(tensor));
+    Node& node = builder().graph().at(ref.node);
+    node.name = builder().unique_name(scope.prefix + std::string(name));
+    if (scope.is_main) node.outputs.at(0).names = {std::string(name)};
+    return ref;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported) throw;
+    refusals_.add(error.what(), name);
+    return std::nullopt;
   }
-  fail(ErrorCode::kBadModel, "nothing makes the tensor " + quote(name));
+}
+
+OnnxValue OnnxReader::look_up(std::string_view name, OnnxScope& scope) {
+  if (const auto found = scope.values.find(name); found != scope.values.end()) return found->second;
+  if (const auto found = scope.initializers.find(name); found != scope.initializers.end()) {
+    return scope.values[name] = read_initializer(*found->second, name, scope);
+  }
+  if (scope.parent == nullptr) fail(ErrorCode::kBadModel, "nothing makes the tensor " + quote(name));
+  if (scope.parent->frame == scope.frame) return look_up(name, *scope.parent);
+  OnnxValue outer;
+  {
+    const Temporarily<OnnxFrame*> around(frame_, scope.parent->frame);
+    outer = look_up(name, *scope.parent);
+  }
+  if (!outer) return outer;
+  return scope.values[name] = capture(*outer, scope);
 }
 
 void OnnxReader::convert_nodes(std::span<const OnnxNode> nodes, std::span<const std::string_view> outputs,
                                OnnxScope& scope) {
   const auto is_outside = [&](std::string_view name) { return is_visible(name, scope); };
-  OnnxScope* const outer = std::exchange(scope_, &scope);
+  const Temporarily<OnnxScope*> inner(scope_, &scope);
   for (const std::size_t index : order_onnx_nodes(nodes, outputs, is_outside)) convert_node(nodes[index], scope);
-  scope_ = outer;
 }
 
 void OnnxReader::count_node(const OnnxNode& node) {
@@ -271,11 +277,11 @@ void OnnxReader::convert_node(const OnnxNode& node, OnnxScope& scope) {
 
 std::vector<OnnxValue> OnnxReader::run_converter(const OnnxNode& node, OnnxScope& scope,
                                                  const std::vector<std::optional<PortRef>>& inputs) {
-  const std::string outer_path = node_path_;
   const std::string_view name = node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
-  node_path_ = scope.prefix + std::string(name);
+  const Temporarily<std::string> path(node_path_, scope.prefix + std::string(name));
+  const Temporarily<std::string> own_type(node_type_, std::string(node.op_type));
   std::vector<OnnxValue> outputs;
-  const std::int32_t first_new = builder_.next_id();
+  const std::int32_t first_new = builder().next_id();
   try {
     const OnnxNode call = has_references(node) ? with_arguments(node, scope) : node;
     if (const OnnxFunction* function = find_function(node)) {
@@ -284,7 +290,7 @@ std::vector<OnnxValue> OnnxReader::run_converter(const OnnxNode& node, OnnxScope
       const auto opset = scope.opsets.find(node.domain);
       const OnnxConverter* converter = find_onnx_converter(node.domain, node.op_type);
       if (converter == nullptr) fail(ErrorCode::kUnsupported, "unknown operator");
-      builder_.begin_node(node_path_, node.op_type);
+      builder().begin_node(node_path_, node.op_type);
       OnnxContext context(*this, call, opset == scope.opsets.end() ? 1 : opset->second, inputs);
       for (const PortRef& ref : converter->convert(context)) outputs.emplace_back(ref);
     }
@@ -305,7 +311,6 @@ std::vector<OnnxValue> OnnxReader::run_converter(const OnnxNode& node, OnnxScope
     const std::string reason = error.what();
     if (reason != kRefusedInside) refusals_.add(reason == "unknown operator" ? type : type + ": " + reason, node_path_);
   }
-  node_path_ = outer_path;
   return outputs;
 }
 
@@ -314,8 +319,8 @@ std::vector<OnnxValue> OnnxReader::run_converter(const OnnxNode& node, OnnxScope
 void OnnxReader::keep_names(const OnnxNode& node, const std::vector<OnnxValue>& outputs, std::int32_t first_new,
                             const OnnxScope& scope) {
   if (!outputs.empty() && outputs[0] && outputs[0]->node.value >= first_new) {
-    Node& main = builder_.graph().at(outputs[0]->node);
-    main.name = builder_.unique_name(node_path_);
+    Node& main = builder().graph().at(outputs[0]->node);
+    main.name = builder().unique_name(node_path_);
   }
   for (std::size_t i = 0; i < std::min(outputs.size(), node.outputs.size()); ++i) {
     const std::string_view name = node.outputs[i];
@@ -327,75 +332,12 @@ void OnnxReader::keep_names(const OnnxNode& node, const std::vector<OnnxValue>& 
       if (info->second->kind == "tensor" && info->second->elem_type != 0) {
         type = onnx_element_type(info->second->elem_type);
       }
-      builder_.add_knowledge(*outputs[i], type, shape, dim_names);
+      builder().add_knowledge(*outputs[i], type, shape, dim_names);
     }
     if (!scope.is_main) continue;
-    auto& names = builder_.graph().at(outputs[i]->node).outputs.at(static_cast<std::size_t>(outputs[i]->port)).names;
+    auto& names = builder().graph().at(outputs[i]->node).outputs.at(static_cast<std::size_t>(outputs[i]->port)).names;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
   }
-}
-
-std::vector<OnnxValue> OnnxReader::call_function(const OnnxFunction& function, const OnnxNode& node,
-                                                 const OnnxScope& scope,
-                                                 const std::vector<std::optional<PortRef>>& inputs) {
-  if (depth_ >= kMaxCallDepth) {
-    fail(ErrorCode::kBadModel, "functions call each other deeper than " + std::to_string(kMaxCallDepth));
-  }
-  OnnxScope body;
-  body.prefix = node_path_ + "/";
-  body.opsets = function.opsets.empty() ? scope.opsets : opset_map(function.opsets);
-  body.arguments = &node.attributes;
-  body.defaults = &function.defaults;
-  for (std::size_t i = 0; i < function.inputs.size(); ++i) {
-    if (function.inputs[i].empty()) continue;
-    // An input that the call leaves out stays unbound: nodes read it as an optional input.
-    if (i < inputs.size() && inputs[i]) body.values[function.inputs[i]] = inputs[i];
-  }
-  std::vector<OnnxNode> nodes = function.nodes;
-  for (OnnxNode& inner : nodes) {
-    for (std::string_view& name : inner.inputs) {
-      const auto place = std::find(function.inputs.begin(), function.inputs.end(), name);
-      if (place != function.inputs.end() && body.values.count(name) == 0) name = {};
-    }
-  }
-  ++depth_;
-  convert_nodes(nodes, function.outputs, body);
-  --depth_;
-  std::vector<OnnxValue> outputs;
-  for (const std::string_view name : function.outputs) {
-    outputs.push_back(look_up(name, body));
-    if (!outputs.back()) fail(ErrorCode::kUnsupported, kRefusedInside);
-  }
-  return outputs;
-}
-
-std::vector<PortRef> OnnxReader::inline_graph(const OnnxGraph& body, const std::vector<PortRef>& inputs) {
-  if (depth_ >= kMaxCallDepth) fail(ErrorCode::kBadModel, "bodies are nested too deep");
-  if (inputs.size() > body.inputs.size()) {
-    fail(ErrorCode::kBadModel,
-         "its body has " + std::to_string(body.inputs.size()) + " inputs, expected " + std::to_string(inputs.size()));
-  }
-  OnnxScope scope;
-  scope.parent = scope_;
-  scope.prefix = node_path_ + "/";
-  scope.opsets = scope_->opsets;
-  scope.arguments = scope_->arguments;
-  scope.defaults = scope_->defaults;
-  declare(body, scope);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    scope.initializers.erase(body.inputs[i].name);
-    scope.values[body.inputs[i].name] = inputs[i];
-  }
-  ++depth_;
-  convert_nodes(body.nodes, output_names(body), scope);
-  --depth_;
-  std::vector<PortRef> outputs;
-  for (const OnnxValueInfo& info : body.outputs) {
-    const OnnxValue value = look_up(info.name, scope);
-    if (!value) fail(ErrorCode::kUnsupported, kRefusedInside);
-    outputs.push_back(*value);
-  }
-  return outputs;
 }
 
 }  // namespace detail

@@ -205,7 +205,19 @@ std::vector<PortRef> convert_compress(OnnxContext& c) {
   return {c.gather(x, c.reshape(places, {-1}), is_flat ? 0 : c.attr_int("axis", 0))};
 }
 
+// Outputs: the values, their first places, for each element the place of its value, and how often each occurs.
+std::vector<PortRef> convert_unique(OnnxContext& c) {
+  std::vector<PortRef> inputs = {c.input(0)};
+  if (c.has_attribute("axis")) inputs.push_back(c.constant_int(c.attr_int("axis", 0)));
+  const PortRef first = c.add(
+      "Unique", 10, inputs,
+      {{"sorted", text(c.attr_int("sorted", 1) != 0)}, {"index_element_type", "i64"}, {"count_element_type", "i64"}},
+      4);
+  return {first, {first.node, 1}, {first.node, 2}, {first.node, 3}};
+}
+
 constexpr OnnxConverter kConverters[] = {
+    {"Unique", convert_unique},
     {"Gather", convert_gather},
     {"GatherElements", convert_gather_elements},
     {"GatherND", convert_gather_nd},
