@@ -2,6 +2,7 @@
 // What the user asked for on the command line, as plain data.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -57,6 +58,18 @@ struct BitstreamListOptions {
 
 struct ConvertOptions {
   std::string model;
+  std::string weights;  // empty: beside the model
+  std::string output;
+  std::string report;                     // .html or .json; empty: none
+  std::vector<std::string> input_shapes;  // NAME[1,3,224,224], dimensions may be ?
+  std::vector<std::string> outputs;
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> means;    // R,G,B or NAME[R,G,B]
+  std::vector<std::string> scales;   // the same
+  std::vector<std::string> layouts;  // NAME(nhwc), NAME(nhwc->nchw), or without the name
+  bool is_reversed = false;
+  bool compresses = false;
+  bool is_json = false;
 };
 
 struct QueryOptions {

@@ -90,10 +90,28 @@ void add_bitstream(CLI::App& app, AllOptions& all, std::optional<Command>& resul
 }
 
 void add_convert(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
-  CLI::App* command = app.add_subcommand("convert", "Convert a model to IR (not yet offered)");
-  command->add_option("model", all.convert.model, "ONNX, TensorFlow or Caffe file")->required();
-  command->allow_extras();  // its options are accepted today, so that the refusal says the one thing that matters
-  set_result(command, all.convert, result);
+  CLI::App* command = app.add_subcommand("convert", "Write a model as optimized OpenVINO IR");
+  ConvertOptions& options = all.convert;
+  const auto list = [command](const char* name, std::vector<std::string>& values, const char* help) {
+    command->add_option(name, values, help)->allow_extra_args(false);
+  };
+  command->add_option("model", options.model, "Model file")->required();
+  command->add_option("-w,--weights", options.weights, "Weights file (default: beside the model)");
+  command->add_option("-o,--output-file", options.output, "IR to write (.xml; its .bin beside it)")->required();
+  list("--input-shape", options.input_shapes, "NAME[1,3,224,224], in the file's layout; ? leaves a dimension open");
+  list("--output", options.outputs, "Tensor or layer that becomes an output, in place of the file's");
+  command->add_option("--batch", options.batch, "Batch of every input that has one")->check(CLI::Range(1, 1 << 20));
+  list("--mean", options.means, "R,G,B or NAME[R,G,B]: subtracted from the input, in the network's channel order");
+  list("--scale", options.scales, "R,G,B or NAME[R,G,B]: what the input is divided by after that");
+  command->add_flag("--reverse-input-channels", options.is_reversed, "Take BGR where the network wants RGB, or back");
+  list("--layout", options.layouts, "NAME(nhwc) tells an input's layout; NAME(nhwc->nchw) has it given as the second");
+  command->add_flag("--compress-to-fp16", options.compresses, "Store f32 constants in half the bytes");
+  command->add_option("--report", options.report, "Write what was done as .html or .json")
+      ->check([](const std::string& path) {
+        return path.ends_with(".html") || path.ends_with(".json") ? "" : "the report's name ends in .html or .json";
+      });
+  add_json(command, options.is_json);
+  set_result(command, options, result);
 }
 
 void add_query(CLI::App& app, AllOptions& all, std::optional<Command>& result) {

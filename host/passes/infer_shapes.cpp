@@ -119,7 +119,58 @@ void infer_node(Graph& graph, NodeId id, KnownValues& values) {
   follow_values(graph, node, values);
 }
 
+void infer_constant(Node& node, KnownValues& values) {
+  node.outputs.at(0).type = node.value.type();
+  node.outputs.at(0).shape = node.value.shape();
+  node.outputs.at(0).is_resolved = true;
+  values[{node.id, 0}] = node.value.aligned_copy();
+}
+
+// Returns whether the node's outputs are resolved then.
+bool infer_if_known(Graph& graph, NodeId id, KnownValues& values) {
+  Node& node = graph.at(id);
+  if (node.type == "Result") {
+    node.outputs.clear();
+    return true;
+  }
+  if (node.type == "Parameter") {
+    if (node.declared_shape.is_static()) resolve_parameter(graph, id, {});
+    return node.declared_shape.is_static();
+  }
+  if (node.type == "Const") {
+    infer_constant(node, values);
+    return true;
+  }
+  const bool has_open_input = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                          [&](const PortRef& input) { return !graph.info(input).is_resolved; });
+  if (!has_open_input) {
+    try {
+      infer_node(graph, id, values);
+      return true;
+    } catch (const Error& error) {
+      // A shape that hangs on values (of NonZero, or since another input's shape is open) is known at run time only.
+      const OpDescriptor* op = find_op(node.type);
+      const bool is_known_operator = op != nullptr && op->infer != nullptr;
+      if (error.code() != ErrorCode::kUnsupported || !is_known_operator) {
+        rethrow_with_prefix(error, "layer '" + node.name + "' (" + node.source_type + ")");
+      }
+    }
+  }
+  for (OutputInfo& output : node.outputs) output.is_resolved = false;
+  return false;
+}
+
 }  // namespace
+
+bool infer_known_shapes(Graph& graph) {
+  KnownValues values;
+  bool is_complete = true;
+  for (const NodeId id : graph.topological_order()) {
+    const bool is_known = infer_if_known(graph, id, values);
+    is_complete = is_complete && is_known;
+  }
+  return is_complete;
+}
 
 void infer_shapes(Graph& graph, const std::map<std::string, Shape>& input_shapes) {
   check_names(graph, input_shapes);
@@ -129,10 +180,7 @@ void infer_shapes(Graph& graph, const std::map<std::string, Shape>& input_shapes
     if (node.type == "Parameter") {
       resolve_parameter(graph, id, input_shapes);
     } else if (node.type == "Const") {
-      node.outputs.at(0).type = node.value.type();
-      node.outputs.at(0).shape = node.value.shape();
-      node.outputs.at(0).is_resolved = true;
-      values[{id, 0}] = node.value.aligned_copy();
+      infer_constant(node, values);
     } else if (node.type == "Result") {
       node.outputs.clear();
     } else {

@@ -17,6 +17,7 @@
 #include "core/error.hpp"
 #include "core/shape.hpp"
 #include "core/tensor.hpp"
+#include "headrace/convert.hpp"
 
 namespace headrace {
 
