@@ -19,9 +19,9 @@ class Model;
 // What the network is changed to before it is written. Inputs are named by tensor or layer; "" is the only one.
 // When the written network runs, an input goes through these in the order: layout, channels reversed, mean, scale.
 struct ConversionOptions {
-  std::map<std::string, PartialShape> input_shapes;  // in the file's layout; "?" leaves a dimension open
-  std::vector<std::string> outputs;                  // tensors or layers; empty: those of the file
-  std::optional<std::int64_t> batch;                 // of every input that has one
+  std::map<std::string, PartialShape> input_shapes{};  // in the file's layout; "?" leaves a dimension open
+  std::vector<std::string> outputs{};                  // tensors or layers; empty: those of the file
+  std::optional<std::int64_t> batch{};                 // of every input that has one
   bool compress_to_fp16 = false;
   bool reverse_input_channels = false;  // of every input with three channels
 
@@ -30,15 +30,15 @@ struct ConversionOptions {
     std::string input;  // "": the only input with so many channels
     std::vector<double> values;
   };
-  std::vector<ChannelValues> means;   // subtracted
-  std::vector<ChannelValues> scales;  // divided by
+  std::vector<ChannelValues> means{};   // subtracted
+  std::vector<ChannelValues> scales{};  // divided by
 
   struct Layout {
     std::string name;  // an input, or, where `to` is set, also an output
     std::string from;  // the network's own, "nhwc"
     std::string to;    // that of the written network's input or output; empty: the same
   };
-  std::vector<Layout> layouts;
+  std::vector<Layout> layouts{};
 };
 
 struct ConversionReport {
