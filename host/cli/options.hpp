@@ -72,6 +72,13 @@ struct ConvertOptions {
   bool is_json = false;
 };
 
+struct ShowOptions {
+  ModelOptions model;    // model.devices empty: the file's own layers
+  std::string svg_file;  // empty: none
+  std::string html_file;
+  bool is_json = false;
+};
+
 struct QueryOptions {
   ModelOptions model;
   std::string dot_file;
@@ -106,8 +113,9 @@ struct TuneOptions {
   bool is_json = false;
 };
 
-using Command = std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions,
-                             BitstreamListOptions, ConvertOptions, QueryOptions, RunOptions, BenchOptions, TuneOptions>;
+using Command =
+    std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions, BitstreamListOptions,
+                 ConvertOptions, ShowOptions, QueryOptions, RunOptions, BenchOptions, TuneOptions>;
 
 // Either a command to run, or the exit code of a program that has nothing to run: 0 after --help, 2 after a usage
 // error, which has been reported on stderr.

@@ -19,6 +19,7 @@ struct AllOptions {
   BitstreamShowOptions show;
   BitstreamListOptions list;
   ConvertOptions convert;
+  ShowOptions show_model;
   QueryOptions query;
   RunOptions run;
   BenchOptions bench;
@@ -114,6 +115,19 @@ void add_convert(CLI::App& app, AllOptions& all, std::optional<Command>& result)
   set_result(command, options, result);
 }
 
+void add_show(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("show", "Show a model's layers, what they cost, and a picture of it");
+  ModelOptions& model = all.show_model.model;
+  command->add_option("model", model.model, "Model file")->required();
+  command->add_option("-w,--weights", model.weights, "Weights file (default: beside the model)");
+  command->add_option("-d,--device", model.devices, "Show what these devices would run, coloured by device");
+  command->add_option("--input-shape", model.input_shapes, "NAME[1,3,224,224]")->allow_extra_args(false);
+  command->add_option("--svg", all.show_model.svg_file, "Write a picture, laid out by Graphviz");
+  command->add_option("--html", all.show_model.html_file, "Write a page with picture, memory over time and layers");
+  add_json(command, all.show_model.is_json);
+  set_result(command, all.show_model, result);
+}
+
 void add_query(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   CLI::App* command = app.add_subcommand("query", "Show where each layer runs, and why not on the earlier devices");
   add_model(command, all.query.model, true);
@@ -195,11 +209,13 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.set_version_flag("--version", "headrace " HEADRACE_VERSION);
   AllOptions all;
   all.list.model.devices = "POCL";
+  all.show_model.model.devices.clear();
   std::optional<Command> result;
   add_devices(app, all, result);
   add_program(app, all, result);
   add_bitstream(app, all, result);
   add_convert(app, all, result);
+  add_show(app, all, result);
   add_query(app, all, result);
   add_run(app, all, result);
   add_bench(app, all, result);

@@ -37,7 +37,7 @@ summary { cursor: pointer; font-weight: 600; }
 svg { max-width: 100%; height: auto; }
 .picture { overflow: auto; border: 1px solid var(--line); border-radius: 8px; background: #ffffff; padding: 12px;
   max-height: 85vh; }
-.picture svg { max-width: none; }
+.picture svg { display: block; margin: 0 auto; }
 )css";
 
 std::string shortened(double value, double step, const std::array<const char*, 6>& units) {

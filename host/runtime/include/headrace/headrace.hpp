@@ -18,6 +18,7 @@
 #include "core/shape.hpp"
 #include "core/tensor.hpp"
 #include "headrace/convert.hpp"
+#include "headrace/summary.hpp"
 
 namespace headrace {
 
@@ -222,6 +223,9 @@ class Core {
   CompiledModel compile_model(const Model& model, std::string_view devices, const Properties& properties = {}) const;
   // Answers for every layer without compiling kernels; never throws for an unsupported layer.
   std::vector<LayerPlacement> query_model(const Model& model, std::string_view devices) const;
+  // Layers, shapes, costs and memory over time: of the file's own layers (of open shapes what is known), or, with
+  // devices, of what is left after all passes, with the place of each.
+  ModelSummary summarize(const Model& model, std::string_view devices = "") const;
   // The subgraphs as Graphviz text, coloured by device.
   std::string query_dot(const Model& model, std::string_view devices) const;
 
