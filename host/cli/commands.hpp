@@ -16,6 +16,7 @@ int run_command(const ConvertOptions& options);
 int run_command(const ShowOptions& options);
 int run_command(const QueryOptions& options);
 int run_command(const RunOptions& options);
+int run_command(const CompareOptions& options);
 int run_command(const BenchOptions& options);
 int run_command(const TuneOptions& options);
 

@@ -93,6 +93,17 @@ struct RunOptions {
   bool is_json = false;
 };
 
+struct CompareOptions {
+  ModelOptions model;
+  std::string reference;  // devices to compare with
+  std::string against;    // or the folder of a stored run
+  std::string save_folder;
+  std::vector<std::string> inputs;  // as for run; none: random
+  double tolerance = 1e-3;          // of max(1, the largest expected value)
+  int memory_mb = 1024;             // of inner tensors that are held at a time, on each side
+  bool is_json = false;
+};
+
 struct BenchOptions {
   ModelOptions model;
   double seconds = 5.0;
@@ -115,7 +126,7 @@ struct TuneOptions {
 
 using Command =
     std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions, BitstreamListOptions,
-                 ConvertOptions, ShowOptions, QueryOptions, RunOptions, BenchOptions, TuneOptions>;
+                 ConvertOptions, ShowOptions, QueryOptions, RunOptions, CompareOptions, BenchOptions, TuneOptions>;
 
 // Either a command to run, or the exit code of a program that has nothing to run: 0 after --help, 2 after a usage
 // error, which has been reported on stderr.

@@ -22,6 +22,7 @@ struct AllOptions {
   ShowOptions show_model;
   QueryOptions query;
   RunOptions run;
+  CompareOptions compare;
   BenchOptions bench;
   TuneOptions tune;
 };
@@ -156,6 +157,27 @@ void add_run(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   set_result(command, all.run, result);
 }
 
+void add_compare(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("compare", "Compare what two devices compute, tensor by tensor");
+  CompareOptions& options = all.compare;
+  add_model(command, options.model, true);
+  auto* with = command->add_option("--with", options.reference, "Devices whose results are right");
+  command->add_option("--against", options.against, "Folder of a stored run, one .npy for each tensor")->excludes(with);
+  command->add_option("--save", options.save_folder, "Store the tensors of -d there, for --against");
+  command->add_option("-i,--input", options.inputs, "NAME=FILE.npy; one input needs no name (default: random values)")
+      ->allow_extra_args(false);
+  command->add_option("--tolerance", options.tolerance, "Of max(1, the largest value) (default: 0.001)")
+      ->check(CLI::Range(0.0, 1e30));
+  command->add_option("--memory", options.memory_mb, "MiB of inner tensors held at a time (default: 1024)")
+      ->check(CLI::Range(1, 1 << 20));
+  add_json(command, options.is_json);
+  command->callback([&options, &result] {
+    const bool has_goal = !options.reference.empty() || !options.against.empty() || !options.save_folder.empty();
+    if (!has_goal) throw CLI::RequiredError("--with DEVICES, --against DIR or --save DIR");
+    result = options;
+  });
+}
+
 void add_bench(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   CLI::App* command = app.add_subcommand("bench", "Measure latency and throughput on random inputs");
   add_model(command, all.bench.model, true);
@@ -218,6 +240,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   add_show(app, all, result);
   add_query(app, all, result);
   add_run(app, all, result);
+  add_compare(app, all, result);
   add_bench(app, all, result);
   add_tune(app, all, result);
   try {
