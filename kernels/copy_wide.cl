@@ -13,9 +13,9 @@
 #include "common/element.clh"
 #include "common/wide.clh"
 
-#define BLOCK(I) I(m) I(n) I(m_block) I(n_block) I(src_m) I(dst_m) I(src_n) I(dst_n)
+#define MATRIX(I) I(m) I(n) I(m_block) I(n_block) I(src_m) I(dst_m) I(src_n) I(dst_n)
 #define OUTER(I, p) I(p##1) I(p##2) I(p##3)
-#define SCALARS(I, F) I(src_offset) I(dst_offset) BLOCK(I) OUTER(I, size) I(src0) OUTER(I, src) I(dst0) OUTER(I, dst)
+#define SCALARS(I, F) I(src_offset) I(dst_offset) MATRIX(I) OUTER(I, size) I(src0) OUTER(I, src) I(dst0) OUTER(I, dst)
 DEFINE_SCALARS
 
 #define PARAMS __global const T *restrict src, __global T *restrict dst, ARGS
