@@ -6,6 +6,7 @@
 #include "ops/infer_graph.hpp"
 #include "ops/move.hpp"
 #include "ops/strided.hpp"
+#include "ops/unknown_value.hpp"
 
 namespace headrace {
 namespace {
@@ -44,8 +45,8 @@ std::vector<InferOutput> infer(const Node& node, std::span<const InferInput> inp
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (i >= others.size() || outputs[i].type != others[i].type) fail_node(node, "has branches of different outputs");
     if (outputs[i].shape != others[i].shape) {
-      fail(ErrorCode::kUnsupported, "output shape depends on the condition, which is not known before the run: " +
-                                        to_string(outputs[i].shape) + " or " + to_string(others[i].shape));
+      throw UnknownValue(0, "output shape depends on the condition, which is not known before the run: " +
+                                to_string(outputs[i].shape) + " or " + to_string(others[i].shape));
     }
   }
   return outputs;

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "ops/evaluate.hpp"
 #include "ops/strided.hpp"
+#include "ops/unknown_value.hpp"
 
 namespace headrace {
 namespace {
@@ -151,6 +152,8 @@ void infer_node(Graph& graph, NodeId id, KnownValues& values) {
   } else {
     try {
       infer_operator(graph, id, values);
+    } catch (const UnknownValue& error) {
+      throw UnknownValue(error, node);
     } catch (const Error& error) {
       rethrow_with_layer(error, node);
     }

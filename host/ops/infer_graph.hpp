@@ -16,7 +16,7 @@ using KnownValues = std::map<PortRef, Tensor>;
 
 // Fills type, shape and is_resolved of a node's outputs from those of its inputs; what is known and small is followed
 // in `values`. Parameters must be resolved by the caller.
-// Throws kUnsupported for an unknown operator; what the operator's infer throws, with "layer 'NAME' (TYPE): " before.
+// Throws kUnsupported for an unknown operator; UnknownValue where a shape depends on a value that is not known; what the operator's infer throws, with "layer 'NAME' (TYPE): " before.
 void infer_node(Graph& graph, NodeId id, KnownValues& values);
 
 // A body with every tensor resolved for given inputs.

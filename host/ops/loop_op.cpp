@@ -10,6 +10,7 @@
 #include "ops/infer_graph.hpp"
 #include "ops/move.hpp"
 #include "ops/strided.hpp"
+#include "ops/unknown_value.hpp"
 
 namespace headrace {
 namespace {
@@ -211,7 +212,7 @@ std::vector<InferOutput> infer(const Node& node, std::span<const InferInput> inp
   std::vector<Tensor> values;
   for (const InferInput& input : inputs) {
     if (input.value == nullptr) {
-      fail(ErrorCode::kUnsupported, "output shape depends on how the loop runs, which is not known before the run");
+      throw UnknownValue(std::nullopt, "output shape depends on how the loop runs, which is not known before the run");
     }
     values.push_back(*input.value);
   }
