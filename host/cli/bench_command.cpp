@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "cli/bench_loop.hpp"
 #include "cli/commands.hpp"
+#include "cli/input_files.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 
@@ -18,25 +18,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned kSeed = 1;
-
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-// Floating inputs are uniform in [0, 1); others are zero, since they may be indices or sizes.
-Tensor random_tensor(const PortInfo& input) {
-  if (!input.shape.is_static()) {
-    fail(ErrorCode::kInvalidArgument,
-         fmt::format("input '{}' has no fixed shape: give --input-shape {}[...]", input.name, input.name));
-  }
-  const Shape shape = input.shape.to_shape();
-  if (!is_floating(input.type)) return Tensor(input.type, shape);
-  std::mt19937 generator(kSeed);
-  std::uniform_real_distribution<float> uniform(0.0F, 1.0F);
-  Tensor values(ElementType::f32, shape);
-  for (float& value : values.mutable_values<float>()) value = uniform(generator);
-  return input.type == ElementType::f32 ? values : convert(values, input.type);
 }
 
 std::vector<InferRequest> make_requests(const CompiledModel& net, int count) {

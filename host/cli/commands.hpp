@@ -13,8 +13,10 @@ int run_command(const BitstreamBuildOptions& options);
 int run_command(const BitstreamShowOptions& options);
 int run_command(const BitstreamListOptions& options);
 int run_command(const ConvertOptions& options);
+int run_command(const ShowOptions& options);
 int run_command(const QueryOptions& options);
 int run_command(const RunOptions& options);
+int run_command(const CompareOptions& options);
 int run_command(const BenchOptions& options);
 int run_command(const TuneOptions& options);
 

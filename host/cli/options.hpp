@@ -2,6 +2,7 @@
 // What the user asked for on the command line, as plain data.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -57,6 +58,25 @@ struct BitstreamListOptions {
 
 struct ConvertOptions {
   std::string model;
+  std::string weights;  // empty: beside the model
+  std::string output;
+  std::string report;                     // .html or .json; empty: none
+  std::vector<std::string> input_shapes;  // NAME[1,3,224,224], dimensions may be ?
+  std::vector<std::string> outputs;
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> means;    // R,G,B or NAME[R,G,B]
+  std::vector<std::string> scales;   // the same
+  std::vector<std::string> layouts;  // NAME(nhwc), NAME(nhwc->nchw), or without the name
+  bool is_reversed = false;
+  bool compresses = false;
+  bool is_json = false;
+};
+
+struct ShowOptions {
+  ModelOptions model;    // model.devices empty: the file's own layers
+  std::string svg_file;  // empty: none
+  std::string html_file;
+  bool is_json = false;
 };
 
 struct QueryOptions {
@@ -70,6 +90,17 @@ struct RunOptions {
   std::vector<std::string> inputs;  // NAME=FILE.npy or FILE.npy
   std::string output_folder;
   CompileFlags compile;
+  bool is_json = false;
+};
+
+struct CompareOptions {
+  ModelOptions model;
+  std::string reference;  // devices to compare with
+  std::string against;    // or the folder of a stored run
+  std::string save_folder;
+  std::vector<std::string> inputs;  // as for run; none: random
+  double tolerance = 1e-3;          // of max(1, the largest expected value)
+  int memory_mb = 1024;             // of inner tensors that are held at a time, on each side
   bool is_json = false;
 };
 
@@ -93,8 +124,9 @@ struct TuneOptions {
   bool is_json = false;
 };
 
-using Command = std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions,
-                             BitstreamListOptions, ConvertOptions, QueryOptions, RunOptions, BenchOptions, TuneOptions>;
+using Command =
+    std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions, BitstreamListOptions,
+                 ConvertOptions, ShowOptions, QueryOptions, RunOptions, CompareOptions, BenchOptions, TuneOptions>;
 
 // Either a command to run, or the exit code of a program that has nothing to run: 0 after --help, 2 after a usage
 // error, which has been reported on stderr.

@@ -19,8 +19,10 @@ struct AllOptions {
   BitstreamShowOptions show;
   BitstreamListOptions list;
   ConvertOptions convert;
+  ShowOptions show_model;
   QueryOptions query;
   RunOptions run;
+  CompareOptions compare;
   BenchOptions bench;
   TuneOptions tune;
 };
@@ -90,10 +92,41 @@ void add_bitstream(CLI::App& app, AllOptions& all, std::optional<Command>& resul
 }
 
 void add_convert(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
-  CLI::App* command = app.add_subcommand("convert", "Convert a model to IR (not yet offered)");
-  command->add_option("model", all.convert.model, "ONNX, TensorFlow or Caffe file")->required();
-  command->allow_extras();  // its options are accepted today, so that the refusal says the one thing that matters
-  set_result(command, all.convert, result);
+  CLI::App* command = app.add_subcommand("convert", "Write a model as optimized OpenVINO IR");
+  ConvertOptions& options = all.convert;
+  const auto list = [command](const char* name, std::vector<std::string>& values, const char* help) {
+    command->add_option(name, values, help)->allow_extra_args(false);
+  };
+  command->add_option("model", options.model, "Model file")->required();
+  command->add_option("-w,--weights", options.weights, "Weights file (default: beside the model)");
+  command->add_option("-o,--output-file", options.output, "IR to write (.xml; its .bin beside it)")->required();
+  list("--input-shape", options.input_shapes, "NAME[1,3,224,224], in the file's layout; ? leaves a dimension open");
+  list("--output", options.outputs, "Tensor or layer that becomes an output, in place of the file's");
+  command->add_option("--batch", options.batch, "Batch of every input that has one")->check(CLI::Range(1, 1 << 20));
+  list("--mean", options.means, "R,G,B or NAME[R,G,B]: subtracted from the input, in the network's channel order");
+  list("--scale", options.scales, "R,G,B or NAME[R,G,B]: what the input is divided by after that");
+  command->add_flag("--reverse-input-channels", options.is_reversed, "Take BGR where the network wants RGB, or back");
+  list("--layout", options.layouts, "NAME(nhwc) tells an input's layout; NAME(nhwc->nchw) has it given as the second");
+  command->add_flag("--compress-to-fp16", options.compresses, "Store f32 constants in half the bytes");
+  command->add_option("--report", options.report, "Write what was done as .html or .json")
+      ->check([](const std::string& path) {
+        return path.ends_with(".html") || path.ends_with(".json") ? "" : "the report's name ends in .html or .json";
+      });
+  add_json(command, options.is_json);
+  set_result(command, options, result);
+}
+
+void add_show(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("show", "Show a model's layers, what they cost, and a picture of it");
+  ModelOptions& model = all.show_model.model;
+  command->add_option("model", model.model, "Model file")->required();
+  command->add_option("-w,--weights", model.weights, "Weights file (default: beside the model)");
+  command->add_option("-d,--device", model.devices, "Show what these devices would run, coloured by device");
+  command->add_option("--input-shape", model.input_shapes, "NAME[1,3,224,224]")->allow_extra_args(false);
+  command->add_option("--svg", all.show_model.svg_file, "Write a picture, laid out by Graphviz");
+  command->add_option("--html", all.show_model.html_file, "Write a page with picture, memory over time and layers");
+  add_json(command, all.show_model.is_json);
+  set_result(command, all.show_model, result);
 }
 
 void add_query(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
@@ -122,6 +155,27 @@ void add_run(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   add_compile(command, all.run.compile);
   add_json(command, all.run.is_json);
   set_result(command, all.run, result);
+}
+
+void add_compare(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
+  CLI::App* command = app.add_subcommand("compare", "Compare what two devices compute, tensor by tensor");
+  CompareOptions& options = all.compare;
+  add_model(command, options.model, true);
+  auto* with = command->add_option("--with", options.reference, "Devices whose results are right");
+  command->add_option("--against", options.against, "Folder of a stored run, one .npy for each tensor")->excludes(with);
+  command->add_option("--save", options.save_folder, "Store the tensors of -d there, for --against");
+  command->add_option("-i,--input", options.inputs, "NAME=FILE.npy; one input needs no name (default: random values)")
+      ->allow_extra_args(false);
+  command->add_option("--tolerance", options.tolerance, "Of max(1, the largest value) (default: 0.001)")
+      ->check(CLI::Range(0.0, 1e30));
+  command->add_option("--memory", options.memory_mb, "MiB of inner tensors held at a time (default: 1024)")
+      ->check(CLI::Range(1, 1 << 20));
+  add_json(command, options.is_json);
+  command->callback([&options, &result] {
+    const bool has_goal = !options.reference.empty() || !options.against.empty() || !options.save_folder.empty();
+    if (!has_goal) throw CLI::RequiredError("--with DEVICES, --against DIR or --save DIR");
+    result = options;
+  });
 }
 
 void add_bench(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
@@ -177,13 +231,16 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.set_version_flag("--version", "headrace " HEADRACE_VERSION);
   AllOptions all;
   all.list.model.devices = "POCL";
+  all.show_model.model.devices.clear();
   std::optional<Command> result;
   add_devices(app, all, result);
   add_program(app, all, result);
   add_bitstream(app, all, result);
   add_convert(app, all, result);
+  add_show(app, all, result);
   add_query(app, all, result);
   add_run(app, all, result);
+  add_compare(app, all, result);
   add_bench(app, all, result);
   add_tune(app, all, result);
   try {

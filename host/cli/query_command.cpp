@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headrace query`, and the refusal of `headrace convert`.
+// `headrace query`.
 #include <fmt/core.h>
 
 #include <fstream>
@@ -59,13 +59,6 @@ int run_command(const QueryOptions& options) {
     print_table(placements);
   }
   return 0;
-}
-
-int run_command(const ConvertOptions& options) {
-  fail(ErrorCode::kUnsupported,
-       fmt::format("cannot convert '{}' yet: this release reads IR only; make IR with the openvino package from PyPI "
-                   "(python3 -c \"import openvino as ov; ov.save_model(ov.convert_model('MODEL'), 'OUT.xml')\")",
-                   options.model));
 }
 
 }  // namespace headrace

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/commands.hpp"
+#include "cli/input_files.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/npy/npy.hpp"
@@ -18,64 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-struct InputFile {
-  std::size_t input = 0;
-  std::string path;
-};
-
-std::string names_of(const std::vector<PortInfo>& inputs) {
-  std::vector<std::string> names;
-  for (const PortInfo& input : inputs) names.push_back("'" + input.name + "'");
-  return join(names, ", ");
-}
-
-// Names may contain '=', so the longest input name that stands before one wins.
-InputFile resolve_input(const std::string& text, const std::vector<PortInfo>& inputs) {
-  InputFile found;
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (const std::string& name : inputs[i].names) {
-      if (name.size() >= best && text.compare(0, name.size() + 1, name + "=") == 0) {
-        best = name.size();
-        found = {i, text.substr(name.size() + 1)};
-      }
-    }
-  }
-  if (!found.path.empty()) return found;
-  const std::size_t equals = text.find('=');
-  if (inputs.size() == 1 && (equals == std::string::npos || fs::exists(text))) return {0, text};
-  if (equals == std::string::npos) {
-    fail(ErrorCode::kInvalidArgument,
-         fmt::format("-i '{}': the model has {} inputs, so write NAME=FILE.npy with one of {}", text, inputs.size(),
-                     names_of(inputs)));
-  }
-  fail(ErrorCode::kInvalidArgument, fmt::format("-i '{}': the model has no input '{}'; its inputs are {}", text,
-                                                text.substr(0, equals), names_of(inputs)));
-}
-
-// Reads every input before anything is compiled: a wrong file is told at once.
-std::vector<std::pair<InputFile, Tensor>> read_inputs(const std::vector<std::string>& texts,
-                                                      const std::vector<PortInfo>& inputs) {
-  std::vector<std::pair<InputFile, Tensor>> tensors;
-  std::set<std::size_t> given;
-  for (const std::string& text : texts) {
-    InputFile file = resolve_input(text, inputs);
-    check(given.insert(file.input).second, ErrorCode::kInvalidArgument,
-          fmt::format("input '{}' is given twice", inputs[file.input].name));
-    Tensor tensor = read_npy(file.path);
-    tensors.emplace_back(std::move(file), std::move(tensor));
-  }
-  std::vector<std::string> missing;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (given.count(i) == 0) missing.push_back(inputs[i].name);
-  }
-  if (!missing.empty()) {
-    fail(ErrorCode::kInvalidArgument, fmt::format("no data for input{} '{}': give -i {}=FILE.npy",
-                                                  missing.size() > 1 ? "s" : "", join(missing, "', '"), missing[0]));
-  }
-  return tensors;
-}
 
 // "scores", "scores_2", ...: each name once.
 std::string unique_name(const std::string& name, std::set<std::string>& taken) {

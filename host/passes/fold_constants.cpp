@@ -27,13 +27,6 @@ bool is_worth_folding(const Graph& graph, const Node& node) {
   return to <= kMaxGrownBytes || to <= kMaxGrowth * from;
 }
 
-bool is_foldable(const Graph& graph, const Node& node) {
-  if (node.type == "Const" || node.type == "Parameter" || node.type == "Result" || node.inputs.empty()) return false;
-  const bool reads_constants =
-      std::all_of(node.inputs.begin(), node.inputs.end(), [&](const PortRef& input) { return is_const(graph, input); });
-  return (reads_constants || reads_only_shape(node)) && is_evaluable(graph, node) && is_worth_folding(graph, node);
-}
-
 std::vector<Tensor> values_of(const Graph& graph, const Node& node) {
   std::vector<Tensor> inputs;
   for (const PortRef& input : node.inputs) {
@@ -49,11 +42,30 @@ std::vector<Tensor> values_of(const Graph& graph, const Node& node) {
 
 }  // namespace
 
+Foldable is_constant_foldable(const Graph& graph, const Node& node) {
+  if (node.type == "Const" || node.type == "Parameter" || node.type == "Result" || node.inputs.empty()) return {};
+  const bool reads_constants =
+      std::all_of(node.inputs.begin(), node.inputs.end(), [&](const PortRef& input) { return is_const(graph, input); });
+  const bool is_shape_known = reads_only_shape(node) && graph.info(node.inputs[0]).is_resolved;
+  if (!reads_constants && !is_shape_known) return {};
+  const bool is_resolved = std::all_of(node.outputs.begin(), node.outputs.end(),
+                                       [](const OutputInfo& output) { return output.is_resolved; });
+  if (!is_resolved) return {false, "its shape is not known"};
+  if (!is_evaluable(graph, node)) return {false, "it cannot be computed in its element types"};
+  if (!is_worth_folding(graph, node)) return {false, "its value would take much more memory than its inputs"};
+  return {true, ""};
+}
+
 void fold_constants(Graph& graph) {
+  fold_constants_where(graph, [](const Graph&, const Node&) { return true; });
+}
+
+void fold_constants_where(Graph& graph, const std::function<bool(const Graph&, const Node&)>& is_wanted) {
   const auto order = graph.topological_order();
   Rewriter rewriter(graph);
   for (const NodeId id : order) {
-    if (rewriter.is_removed(id) || !is_foldable(graph, graph.at(id))) continue;
+    if (rewriter.is_removed(id) || !is_constant_foldable(graph, graph.at(id)).is_foldable) continue;
+    if (!is_wanted(graph, graph.at(id))) continue;
     const std::vector<Tensor> values = values_of(graph, graph.at(id));
     const std::string name = graph.at(id).name;
     for (std::size_t port = 0; port < values.size(); ++port) {

@@ -54,7 +54,41 @@ void resolve_parameter(Graph& graph, NodeId id, const std::map<std::string, Shap
   output.is_resolved = true;
 }
 
+// Returns whether the node's outputs are resolved then.
+bool infer_if_known(Graph& graph, NodeId id, KnownValues& values) {
+  Node& node = graph.at(id);
+  if (node.type == "Parameter") {
+    if (node.declared_shape.is_static()) resolve_parameter(graph, id, {});
+    return node.declared_shape.is_static();
+  }
+  const bool has_open_input =
+      node.type != "Result" && std::any_of(node.inputs.begin(), node.inputs.end(),
+                                           [&](const PortRef& input) { return !graph.info(input).is_resolved; });
+  if (!has_open_input) {
+    try {
+      infer_node(graph, id, values);
+      return true;
+    } catch (const Error& error) {
+      // A shape that hangs on values (of NonZero, or since another input's shape is open) is known at run time only.
+      const OpDescriptor* op = find_op(node.type);
+      if (error.code() != ErrorCode::kUnsupported || op == nullptr || op->infer == nullptr) throw;
+    }
+  }
+  for (OutputInfo& output : node.outputs) output.is_resolved = false;
+  return false;
+}
+
 }  // namespace
+
+bool infer_known_shapes(Graph& graph) {
+  KnownValues values;
+  bool is_complete = true;
+  for (const NodeId id : graph.topological_order()) {
+    const bool is_known = infer_if_known(graph, id, values);
+    is_complete = is_complete && is_known;
+  }
+  return is_complete;
+}
 
 void infer_shapes(Graph& graph, const std::map<std::string, Shape>& input_shapes) {
   check_names(graph, input_shapes);

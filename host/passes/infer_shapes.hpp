@@ -18,4 +18,8 @@ namespace headrace {
 // that is not known; what the operator's infer throws, with "layer 'NAME' (TYPE): " before.
 void infer_shapes(Graph& graph, const std::map<std::string, Shape>& input_shapes = {});
 
+// The same as far as it goes where inputs have open dimensions: what depends on those stays unresolved. Returns whether
+// every tensor is resolved.
+bool infer_known_shapes(Graph& graph);
+
 }  // namespace headrace

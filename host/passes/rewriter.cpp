@@ -49,8 +49,7 @@ std::optional<Graph::User> Rewriter::only_user(PortRef ref) const {
 
 PortRef Rewriter::add(Node node) {
   const NodeId id = graph_.add(std::move(node));
-  users_.emplace_back(graph_.at(id).outputs.size());
-  is_removed_.push_back(false);
+  make_room(id);
   const auto& inputs = graph_.at(id).inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     users_[index_of(inputs[i].node)][index_of(inputs[i].port)].push_back({id, static_cast<std::int32_t>(i)});
@@ -60,9 +59,15 @@ PortRef Rewriter::add(Node node) {
 
 PortRef Rewriter::add_const(const std::string& name, Tensor value) {
   const NodeId id = graph_.add_const(name, std::move(value));
-  users_.emplace_back(1);
-  is_removed_.push_back(false);
+  make_room(id);
   return {id, 0};
+}
+
+// Ids of nodes that died before this Rewriter came may lie between its last one and the new one.
+void Rewriter::make_room(NodeId id) {
+  users_.resize(index_of(id) + 1);
+  is_removed_.resize(users_.size(), false);
+  users_.back().resize(graph_.at(id).outputs.size());
 }
 
 void Rewriter::forget(PortRef source, NodeId user, std::size_t index) {

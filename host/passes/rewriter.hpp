@@ -51,6 +51,7 @@ class Rewriter {
   bool bypass(PortRef from, PortRef to);
 
  private:
+  void make_room(NodeId id);
   void move_users(PortRef from, PortRef to);
   void forget(PortRef source, NodeId user, std::size_t index);
   void remove_if_unread(NodeId id);

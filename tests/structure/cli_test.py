@@ -97,11 +97,6 @@ class UsageTest(CliCase):
         self.assertIn("--niter", self.succeed("bench", "--help").stdout)
         self.assertIn("headrace", self.succeed("--version").stdout)
 
-    def test_convert_is_refused_in_one_line(self):
-        line = self.fail_with(1, "convert", "net.onnx", "-o", "net.xml", "--compress-to-fp16")
-        self.assertIn("net.onnx", line)
-        self.assertIn("yet", line)
-
     def test_a_full_disk_behind_stdout_is_an_error(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([BINARY, "devices", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)

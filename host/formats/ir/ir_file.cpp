@@ -73,6 +73,9 @@ IrPort parse_port(const pugi::xml_node& node) {
   for (const pugi::xml_node& dim : node.children("dim")) {
     port.dims.push_back(parse_number(dim.child_value(), "<dim>"));
   }
+  for (const pugi::xml_node& mark : node.child("rt_info").children("attribute")) {
+    if (std::string_view(mark.attribute("name").value()) == "layout") port.layout = mark.attribute("layout").value();
+  }
   return port;
 }
 

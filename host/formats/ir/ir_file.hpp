@@ -22,6 +22,7 @@ struct IrPort {
   std::string precision;           // "FP32", or empty
   std::vector<std::string> names;  // tensor names, in the file's order
   std::vector<std::int64_t> dims;  // -1: dynamic
+  std::string layout;              // "[N,C,H,W]", or empty
 };
 
 // <input> or <output> of a port map, or <edge> of the back edges, with their attributes as text.

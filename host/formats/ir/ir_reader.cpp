@@ -246,6 +246,9 @@ void fill_parameter(const IrLayer& layer, Node& node) {
   node.outputs[0].type = *type;
   node.outputs[0].is_resolved = node.declared_shape.is_static();
   if (node.outputs[0].is_resolved) node.outputs[0].shape = node.declared_shape.to_shape();
+  if (!layer.outputs.empty() && !layer.outputs[0].layout.empty()) {
+    node.attributes.set("layout", layer.outputs[0].layout);
+  }
 }
 
 void fill_constant(const IrLayer& layer, const WeightsBlob& weights, Node& node) {

@@ -164,6 +164,12 @@ class Writer {
       write_port(outputs, port, node.outputs[i]);
       ports_[{node.id, static_cast<std::int32_t>(i)}] = {id, port};
     }
+    if (node.type == "Parameter" && node.attributes.has("layout")) {
+      pugi::xml_node mark = outputs.child("port").append_child("rt_info").append_child("attribute");
+      append(mark, "name", "layout");
+      append(mark, "version", "0");
+      append(mark, "layout", node.attributes.get_string("layout"));
+    }
   }
 
   static void write_port(pugi::xml_node& parent, std::size_t id, const OutputInfo& info) {

@@ -25,6 +25,22 @@ void expect_current(const Rewriter& rewriter) {
   }
 }
 
+TEST(RewriterTest, NodesCanBeAddedBehindDeadOnes) {
+  GraphBuilder builder;
+  const PortRef x = builder.parameter("x", "2");
+  const PortRef a = builder.op("ReLU", "a", {x});
+  builder.result(a, "out");
+  builder.op("ReLU", "dead", {a});
+  infer_shapes(builder.graph);
+  EXPECT_EQ(builder.graph.remove_dead(), 1U);
+  Rewriter rewriter(builder.graph);
+  const PortRef c = rewriter.add_const("c", Tensor(ElementType::f32, {2}));
+  rewriter.set_input(a.node, 0, c);
+  EXPECT_EQ(rewriter.only_user(c)->node, a.node);
+  EXPECT_FALSE(rewriter.is_removed(c.node));
+  expect_current(rewriter);
+}
+
 TEST(RewriterTest, UsersStayCurrentThroughEdits) {
   GraphBuilder builder;
   const PortRef x = builder.parameter("x", "2");

@@ -17,6 +17,8 @@
 #include "core/error.hpp"
 #include "core/shape.hpp"
 #include "core/tensor.hpp"
+#include "headrace/convert.hpp"
+#include "headrace/summary.hpp"
 
 namespace headrace {
 
@@ -100,6 +102,19 @@ std::string profile_table(const std::vector<LayerProfile>& rows, const std::map<
 // four of their multiply-adds for one of f32. Winograd's form does fewer than are counted: its share can be above 1.
 std::optional<double> share_of_peak(const LayerProfile& row, const std::map<std::string, double>& peaks);
 
+// A tensor inside a network that a compiled model computes as such: no fusion has swallowed it.
+struct InnerTensor {
+  std::string layer;               // of the file, whose result the tensor is
+  std::string type;                // that layer's, in the file's own words
+  std::string name;                // the tensor's first name, else the layer's
+  std::vector<std::string> fused;  // layers of the file that are computed on the way, from the tensors before it on
+  std::string device;              // that computes it
+  ElementType element_type = ElementType::f32;
+  Shape shape;
+  std::int32_t node = -1;  // where it is in the model's graph
+  std::int32_t port = 0;
+};
+
 // A network as read from a file. Copies share one immutable graph; the setters below change only this copy.
 class Model {
  public:
@@ -120,6 +135,10 @@ class Model {
   // Order in which the caller gives a rank-4 input: "NCHW" (default) or "NHWC"; the tensor's shape is then [N,H,W,C].
   void set_input_layout(std::string_view input, std::string_view layout);
   void set_output_layout(std::string_view output, std::string_view layout);
+
+  // A copy that has these tensors as outputs too, behind its own, in this order. They come from Core::inner_tensors of
+  // this model or of a copy of it.
+  Model with_outputs(const std::vector<InnerTensor>& tensors) const;
 
   const Impl& impl() const { return *impl_; }
 
@@ -222,6 +241,12 @@ class Core {
   CompiledModel compile_model(const Model& model, std::string_view devices, const Properties& properties = {}) const;
   // Answers for every layer without compiling kernels; never throws for an unsupported layer.
   std::vector<LayerPlacement> query_model(const Model& model, std::string_view devices) const;
+  // Layers, shapes, costs and memory over time: of the file's own layers (of open shapes what is known), or, with
+  // devices, of what is left after all passes, with the place of each.
+  ModelSummary summarize(const Model& model, std::string_view devices = "") const;
+  // The tensors that these devices compute as such, in running order. As outputs of the network too (with_outputs)
+  // they leave every fusion as it is.
+  std::vector<InnerTensor> inner_tensors(const Model& model, std::string_view devices) const;
   // The subgraphs as Graphviz text, coloured by device.
   std::string query_dot(const Model& model, std::string_view devices) const;
 
