@@ -91,7 +91,8 @@ TEST(RoiTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of("ROIPooling", pooling, {data, floats({1, 4}, {0, 0, 3, 3})}, 2), HasSubstr("[1,5]"));
   // A region of batch -1 ends the list; NaN and endless regions read nothing outside.
   const Tensor ended = floats({2, 5}, {-1, 0, 0, 3, 3, 0, 0, 0, 3, 3});
-  for (const float value : run_op("ROIPooling", pooling, {data, ended}, 2)[0].values<float>()) EXPECT_EQ(value, 0);
+  const Tensor zeros = run_op("ROIPooling", pooling, {data, ended}, 2)[0];
+  for (const float value : zeros.values<float>()) EXPECT_EQ(value, 0);
   run_op("ROIPooling", pooling, {data, floats({2, 5}, {0, NAN, NAN, NAN, NAN, 0, -1e30F, -1e30F, 1e30F, 1e30F})}, 2);
   EXPECT_THAT(error_of("PSROIPooling", {{"output_dim", "3"}, {"group_size", "2"}, {"spatial_scale", "1"}},
                        {data, floats({1, 5}, {0, 0, 0, 3, 3})}),
