@@ -17,10 +17,11 @@ as_root() {
 
 # What the programs need to build and run on Debian 12.
 HEADRACE_PACKAGES="ca-certificates g++ cmake ninja-build ccache libboost-dev libcli11-dev libfmt-dev libpugixml-dev
-  libxxhash-dev nlohmann-json3-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev opencl-headers libopencv-core-dev libopencv-imgproc-dev
-  libopencv-imgcodecs-dev pocl-opencl-icd graphviz python3-venv"
+  libxxhash-dev libprotobuf-dev nlohmann-json3-dev libssl-dev libdnnl-dev ocl-icd-opencl-dev
+  opencl-headers libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev pocl-opencl-icd graphviz python3-venv"
 # What the tests need besides.
-HEADRACE_TEST_PACKAGES="libgtest-dev libgmock-dev libbenchmark-dev clang-14 clang-format-14 libclang-rt-14-dev oclgrind git"
+HEADRACE_TEST_PACKAGES="libgtest-dev libgmock-dev libbenchmark-dev clang-14 clang-format-14 libclang-rt-14-dev oclgrind git
+  libonnx-testdata"
 
 # A bare root folder (debootstrap and chroot) has /proc and /sys only where somebody mounted them. PoCL reads the
 # processor and its memory from there, and aborts the process where it finds none.

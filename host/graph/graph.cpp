@@ -32,6 +32,55 @@ std::string cycle_names(const Graph& graph, const std::vector<std::int32_t>& mis
   return names + (count > kMaxShown ? ", ..." : "");
 }
 
+// Checks that the numbers of a body's ports exist on both sides.
+void verify_body(const Node& node, const Body& body, int depth);
+
+void verify_graph(const Graph& graph, int depth) {
+  HEADRACE_ASSERT(depth <= kMaxBodyDepth, "bodies are nested too deep");
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.at(id);
+    for (const PortRef& input : node.inputs) static_cast<void>(graph.info(input));
+    HEADRACE_ASSERT(node.type != "Result" || node.inputs.size() == 1, "a Result has one input");
+    HEADRACE_ASSERT(node.type != "Parameter" || node.inputs.empty(), "a Parameter has no input");
+    HEADRACE_ASSERT(node.type != "Const" || (node.outputs.size() == 1 && node.value.shape() == node.outputs[0].shape &&
+                                             node.value.type() == node.outputs[0].type),
+                    "a constant's value has its declared type and shape");
+    for (const std::int32_t extra : {node.epilogue.bias_input, node.epilogue.residual_input}) {
+      HEADRACE_ASSERT(extra < static_cast<std::int32_t>(node.inputs.size()), "epilogue input exists");
+    }
+    for (const Body& body : node.bodies) verify_body(node, body, depth + 1);
+  }
+  static_cast<void>(graph.topological_order());
+}
+
+void verify_body(const Node& node, const Body& body, int depth) {
+  HEADRACE_ASSERT(body.graph != nullptr, "a body has a graph");
+  const std::size_t parameters = body.graph->parameters().size();
+  const std::size_t results = body.graph->results().size();
+  for (const BodyInput& input : body.inputs) {
+    HEADRACE_ASSERT(input.input < node.inputs.size() && input.parameter < parameters, "a body's input exists");
+  }
+  for (const BodyOutput& output : body.outputs) {
+    HEADRACE_ASSERT(output.output < node.outputs.size() && output.result < results, "a body's output exists");
+  }
+  for (const BackEdge& edge : body.back_edges) {
+    HEADRACE_ASSERT(edge.parameter < parameters && edge.result < results, "a body's back edge joins what exists");
+  }
+  HEADRACE_ASSERT(body.iteration_parameter.value_or(0) < std::max<std::size_t>(parameters, 1), "Parameter exists");
+  HEADRACE_ASSERT(body.condition_result.value_or(0) < std::max<std::size_t>(results, 1), "Result exists");
+  verify_graph(*body.graph, depth);
+}
+
+std::string indented(const std::string& text) {
+  std::string result;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = text.find('\n', start) + 1;
+    result += "  " + text.substr(start, end - start);
+    start = end;
+  }
+  return result;
+}
+
 }  // namespace
 
 NodeId Graph::add(Node node) {
@@ -195,20 +244,7 @@ const std::vector<Graph::User>& UserMap::of(PortRef ref) const {
 
 void verify(const Graph& graph, std::string_view after) {
   try {
-    for (const NodeId id : graph.nodes()) {
-      const Node& node = graph.at(id);
-      for (const PortRef& input : node.inputs) static_cast<void>(graph.info(input));
-      HEADRACE_ASSERT(node.type != "Result" || node.inputs.size() == 1, "a Result has one input");
-      HEADRACE_ASSERT(node.type != "Parameter" || node.inputs.empty(), "a Parameter has no input");
-      HEADRACE_ASSERT(
-          node.type != "Const" || (node.outputs.size() == 1 && node.value.shape() == node.outputs[0].shape &&
-                                   node.value.type() == node.outputs[0].type),
-          "a constant's value has its declared type and shape");
-      for (const std::int32_t extra : {node.epilogue.bias_input, node.epilogue.residual_input}) {
-        HEADRACE_ASSERT(extra < static_cast<std::int32_t>(node.inputs.size()), "epilogue input exists");
-      }
-    }
-    static_cast<void>(graph.topological_order());
+    verify_graph(graph, 0);
   } catch (const Error& error) {
     rethrow_with_prefix(error, "after " + std::string(after));
   }
@@ -236,6 +272,7 @@ std::string dump(const Graph& graph) {
     }
     for (const std::string& fused : node.fused_names) text += " +'" + fused + "'";
     text += "\n";
+    for (const Body& body : node.bodies) text += indented(dump(*body.graph));
   }
   return text;
 }

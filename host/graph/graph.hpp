@@ -12,6 +12,7 @@
 #include "core/shape.hpp"
 #include "core/tensor.hpp"
 #include "graph/attributes.hpp"
+#include "graph/body.hpp"
 
 namespace headrace {
 
@@ -78,6 +79,7 @@ struct Node {
   Tensor value;                 // Const only
   PartialShape declared_shape;  // Parameter only: as the file says
   Epilogue epilogue;
+  std::vector<Body> bodies;              // If: then, else; Loop and TensorIterator: one
   std::vector<std::string> fused_names;  // names of the layers that passes folded into this one, in order
   std::string source_type;               // the file's own type name, for messages ("Resize"); same as type for IR
 };
@@ -144,10 +146,11 @@ class UserMap {
 };
 
 // Checks every invariant: inputs exist, no cycle, Results have one input, Parameters none, constants hold a value of
-// their declared shape. Throws kInternal with the pass's name (or kBadModel from a reader).
+// their declared shape, bodies (they are checked too) join what exists, at most kMaxBodyDepth deep. Throws kInternal
+// with the pass's name (or kBadModel from a reader).
 void verify(const Graph& graph, std::string_view after);
 
-// Prints one line per node in topological order, stable between runs.
+// Prints one line per node in topological order, stable between runs; those of bodies behind their node, indented.
 std::string dump(const Graph& graph);
 
 // The name by which users know a network output: the tensor's first name, else the producer's layer name.

@@ -9,6 +9,7 @@
 #include "ops/conv_winograd_tile.hpp"
 #include "ops/descriptor.hpp"
 #include "ops/strided.hpp"
+#include "ops/unknown_value.hpp"
 
 namespace headrace {
 namespace {
@@ -42,7 +43,7 @@ std::vector<InferOutput> infer(const Node& node, std::span<const InferInput> inp
   std::optional<Shape> out_spatial;
   if (inputs.size() == 3) {
     if (inputs[2].value == nullptr) {
-      fail(ErrorCode::kUnsupported, node.source_type + " with an output shape that is computed at run time");
+      throw UnknownValue(2, node.source_type + " with an output shape that is computed at run time");
     }
     out_spatial = to_int64s(*inputs[2].value);
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/strided.hpp"
+#include "ops/unknown_value.hpp"
 
 namespace headrace {
 namespace {
@@ -30,8 +31,8 @@ InputValues values_of(std::span<const Tensor> inputs) {
 std::vector<std::int64_t> ints_at(const InputValues& values, std::size_t index) {
   HEADRACE_ASSERT(index < values.size(), "input index past the checked number of inputs");
   if (values[index] == nullptr) {
-    fail(ErrorCode::kUnsupported,
-         "output shape depends on the value of input " + std::to_string(index) + ", which is not known before the run");
+    throw UnknownValue(index, "output shape depends on the value of input " + std::to_string(index) +
+                                  ", which is not known before the run");
   }
   return to_int64s(*values[index]);
 }

@@ -6,15 +6,6 @@
 namespace headrace {
 namespace {
 
-// Attributes that name an element type: Convert's destination_type, Range's output_type.
-void widen_attributes(Node& node) {
-  const auto values = node.attributes.values();
-  for (const auto& [name, value] : values) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (text != nullptr && *text == "f16" && name.ends_with("type")) node.attributes.set(name, std::string("f32"));
-  }
-}
-
 // f32 readers of an f16 Parameter or constant; Results keep reading the original.
 void widen_source(Rewriter& rewriter, PortRef source) {
   const std::vector<Graph::User> users = rewriter.users(source);
@@ -49,6 +40,14 @@ void narrow_results(Rewriter& rewriter, PortRef source) {
 }
 
 }  // namespace
+
+void widen_attributes(Node& node) {
+  const auto values = node.attributes.values();
+  for (const auto& [name, value] : values) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text != nullptr && *text == "f16" && name.ends_with("type")) node.attributes.set(name, std::string("f32"));
+  }
+}
 
 void convert_precision(Graph& graph) {
   const auto order = graph.topological_order();

@@ -9,4 +9,7 @@ namespace headrace {
 // Parameters and network outputs keep their type, with a Convert behind or before them.
 void convert_precision(Graph& graph);
 
+// Attributes that name f16 name f32 afterwards: Convert's destination_type, Range's output_type.
+void widen_attributes(Node& node);
+
 }  // namespace headrace

@@ -45,7 +45,7 @@ void eliminate_common_subexpressions(Graph& graph) {
   std::map<std::string, NodeId> first_of;
   for (const NodeId id : order) {
     const Node& node = graph.at(id);
-    if (node.type == "Parameter" || node.type == "Result") continue;
+    if (node.type == "Parameter" || node.type == "Result" || !node.bodies.empty()) continue;
     const auto [entry, is_new] = first_of.try_emplace(key_of(node), id);
     if (is_new) continue;
     const std::size_t count = node.outputs.size();

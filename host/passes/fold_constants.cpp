@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "ops/evaluate.hpp"
 #include "ops/strided.hpp"
-#include "passes/evaluate.hpp"
 #include "passes/rewriter.hpp"
 
 namespace headrace {

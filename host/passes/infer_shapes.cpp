@@ -4,17 +4,10 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "ops/descriptor.hpp"
-#include "ops/strided.hpp"
-#include "passes/evaluate.hpp"
+#include "ops/infer_graph.hpp"
 
 namespace headrace {
 namespace {
-
-// Shape computations are tiny; anything larger is data, which folding handles.
-constexpr std::int64_t kMaxValueElems = 4096;
-
-using KnownValues = std::map<PortRef, Tensor>;
 
 bool answers_to(const Graph& graph, NodeId parameter, const std::string& wanted) {
   const Node& node = graph.at(parameter);
@@ -61,88 +54,16 @@ void resolve_parameter(Graph& graph, NodeId id, const std::map<std::string, Shap
   output.is_resolved = true;
 }
 
-const OpDescriptor& op_of(const Node& node) {
-  const OpDescriptor* op = find_op(node.type);
-  if (op == nullptr || op->infer == nullptr) {
-    std::string hint;
-    for (const std::string& type : nearest_types(node.type)) hint += (hint.empty() ? "; similar: " : ", ") + type;
-    fail(ErrorCode::kUnsupported, "unknown operator" + hint);
-  }
-  return *op;
-}
-
-void set_outputs(Node& node, const std::vector<InferOutput>& inferred) {
-  if (node.outputs.size() > inferred.size()) {
-    fail(ErrorCode::kBadModel, "has " + std::to_string(node.outputs.size()) + " outputs, the operator gives " +
-                                   std::to_string(inferred.size()));
-  }
-  node.outputs.resize(inferred.size());
-  for (std::size_t i = 0; i < inferred.size(); ++i) {
-    node.outputs[i].type = inferred[i].type;
-    node.outputs[i].shape = inferred[i].shape;
-    node.outputs[i].is_resolved = true;
-  }
-}
-
-// Evaluates the node where all that it reads is known and all that it writes is small.
-void follow_values(const Graph& graph, const Node& node, KnownValues& values) {
-  for (const OutputInfo& output : node.outputs) {
-    if (count_elems(output.shape) > kMaxValueElems) return;
-  }
-  if (!is_evaluable(graph, node)) return;
-  std::vector<Tensor> inputs;
-  for (const PortRef& input : node.inputs) {
-    const auto known = values.find(input);
-    if (known != values.end()) {
-      inputs.push_back(known->second);
-    } else if (reads_only_shape(node)) {
-      inputs.push_back(shape_only_tensor(graph.info(input)));
-    } else {
-      return;
-    }
-  }
-  const std::vector<Tensor> outputs = evaluate(node, inputs);
-  for (std::size_t i = 0; i < outputs.size(); ++i) values[{node.id, static_cast<std::int32_t>(i)}] = outputs[i];
-}
-
-void infer_node(Graph& graph, NodeId id, KnownValues& values) {
-  Node& node = graph.at(id);
-  const OpDescriptor& op = op_of(node);
-  std::vector<InferInput> inputs;
-  for (const PortRef& input : node.inputs) {
-    const OutputInfo& info = graph.info(input);
-    const auto known = values.find(input);
-    inputs.push_back({info.type, info.shape, known == values.end() ? nullptr : &known->second});
-  }
-  inputs.resize(count_op_inputs(node));
-  set_outputs(node, op.infer(node, inputs));
-  follow_values(graph, node, values);
-}
-
-void infer_constant(Node& node, KnownValues& values) {
-  node.outputs.at(0).type = node.value.type();
-  node.outputs.at(0).shape = node.value.shape();
-  node.outputs.at(0).is_resolved = true;
-  values[{node.id, 0}] = node.value.aligned_copy();
-}
-
 // Returns whether the node's outputs are resolved then.
 bool infer_if_known(Graph& graph, NodeId id, KnownValues& values) {
   Node& node = graph.at(id);
-  if (node.type == "Result") {
-    node.outputs.clear();
-    return true;
-  }
   if (node.type == "Parameter") {
     if (node.declared_shape.is_static()) resolve_parameter(graph, id, {});
     return node.declared_shape.is_static();
   }
-  if (node.type == "Const") {
-    infer_constant(node, values);
-    return true;
-  }
-  const bool has_open_input = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                          [&](const PortRef& input) { return !graph.info(input).is_resolved; });
+  const bool has_open_input =
+      node.type != "Result" && std::any_of(node.inputs.begin(), node.inputs.end(),
+                                           [&](const PortRef& input) { return !graph.info(input).is_resolved; });
   if (!has_open_input) {
     try {
       infer_node(graph, id, values);
@@ -150,10 +71,7 @@ bool infer_if_known(Graph& graph, NodeId id, KnownValues& values) {
     } catch (const Error& error) {
       // A shape that hangs on values (of NonZero, or since another input's shape is open) is known at run time only.
       const OpDescriptor* op = find_op(node.type);
-      const bool is_known_operator = op != nullptr && op->infer != nullptr;
-      if (error.code() != ErrorCode::kUnsupported || !is_known_operator) {
-        rethrow_with_prefix(error, "layer '" + node.name + "' (" + node.source_type + ")");
-      }
+      if (error.code() != ErrorCode::kUnsupported || op == nullptr || op->infer == nullptr) throw;
     }
   }
   for (OutputInfo& output : node.outputs) output.is_resolved = false;
@@ -179,17 +97,8 @@ void infer_shapes(Graph& graph, const std::map<std::string, Shape>& input_shapes
     Node& node = graph.at(id);
     if (node.type == "Parameter") {
       resolve_parameter(graph, id, input_shapes);
-    } else if (node.type == "Const") {
-      infer_constant(node, values);
-    } else if (node.type == "Result") {
-      node.outputs.clear();
     } else {
-      try {
-        infer_node(graph, id, values);
-      } catch (const Error& error) {
-        if (std::string_view(error.what()).starts_with("layer '")) throw;
-        rethrow_with_prefix(error, "layer '" + node.name + "' (" + node.source_type + ")");
-      }
+      infer_node(graph, id, values);
     }
   }
 }

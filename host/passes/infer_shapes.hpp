@@ -14,7 +14,8 @@ namespace headrace {
 // known before the run (constants, shapes, small computations on them) are followed, so that a Reshape whose target
 // comes from ShapeOf and Gather is resolved. Can be run again with other shapes.
 // Throws kInvalidArgument where an input's shape stays unknown, does not fit its declaration, or is given for no
-// input; kUnsupported for an unknown operator; what the operator's infer throws, with "layer 'NAME' (TYPE): " before.
+// input; kUnsupported for an unknown operator; UnknownValue (ops/unknown_value.hpp) where a shape depends on a value
+// that is not known; what the operator's infer throws, with "layer 'NAME' (TYPE): " before.
 void infer_shapes(Graph& graph, const std::map<std::string, Shape>& input_shapes = {});
 
 // The same as far as it goes where inputs have open dimensions: what depends on those stays unresolved. Returns whether

@@ -15,7 +15,9 @@
 #include "passes/fuse_bias.hpp"
 #include "passes/fuse_residual.hpp"
 #include "passes/fuse_scale.hpp"
+#include "passes/inline_bodies.hpp"
 #include "passes/name_outputs.hpp"
+#include "passes/prepare_bodies.hpp"
 #include "passes/quantize_to_int8.hpp"
 #include "passes/recognize_layer_norm.hpp"
 #include "passes/recognize_patterns.hpp"
@@ -29,7 +31,9 @@ namespace {
 constexpr auto kPasses = std::to_array<Pass>({
     {"name_outputs", name_outputs},
     {"eliminate_dead", eliminate_dead},
+    {"inline_bodies", inline_bodies},
     {"convert_precision", convert_precision},
+    {"prepare_bodies", prepare_bodies},
     {"fold_constants", fold_constants},
     {"remove_identities", remove_identities},
     {"recognize_patterns", recognize_patterns},

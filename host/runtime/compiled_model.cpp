@@ -7,6 +7,8 @@
 #include "core/file.hpp"
 #include "core/log.hpp"
 #include "device/peaks.hpp"
+#include "ops/unknown_value.hpp"
+#include "passes/value_inputs.hpp"
 #include "runtime/compiled_model_impl.hpp"
 #include "runtime/infer_request_impl.hpp"
 
@@ -36,33 +38,44 @@ void drop_weight_pages(const Graph& graph) {
   }
 }
 
+// The inputs that a value comes from. Ids of the graph with wishes stay what they are when inputs are bound to values.
+std::vector<std::size_t> value_inputs(const Model::Impl& model, const std::vector<Shape>& shapes,
+                                      const std::vector<PortRef>& sources) {
+  Graph graph = make_wished_graph(model);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    OutputInfo& info = graph.at(graph.parameters()[i]).outputs.at(0);
+    info.shape = shapes[i];
+    info.is_resolved = true;
+  }
+  return inputs_behind(graph, sources);
+}
+
 }  // namespace
 
-NetworkCache::Slot NetworkCache::get(const std::vector<Shape>& shapes, const Make& make) {
+NetworkCache::Slot NetworkCache::get(const NetworkKey& key, const Make& make) {
   std::promise<Slot> promise;
   std::shared_future<Slot> found;
   std::list<Entry> dropped;  // goes outside the lock: a slot that loads waits for its end
   {
     const std::lock_guard lock(mutex_);
-    const auto entry =
-        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.shapes == shapes; });
+    const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.key == key; });
     if (entry != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, entry);
       found = entry->slot;
     } else {
-      entries_.push_front({shapes, promise.get_future().share()});
+      entries_.push_front({key, promise.get_future().share()});
       if (entries_.size() > kMaxNetworks) dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
     }
   }
   if (found.valid()) return found.get();
   try {
-    auto slot = make(shapes);
+    auto slot = make(key);
     promise.set_value(slot);
     return slot;
   } catch (...) {
     promise.set_exception(std::current_exception());
     const std::lock_guard lock(mutex_);
-    entries_.remove_if([&](const Entry& e) { return e.shapes == shapes; });
+    entries_.remove_if([&](const Entry& e) { return e.key == key; });
     throw;
   }
 }
@@ -89,7 +102,14 @@ CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vect
       networks_(lists.size()) {
   const bool is_static =
       std::all_of(inputs.begin(), inputs.end(), [](const auto& port) { return port.shape.is_static(); });
-  for (std::size_t list = 0; is_static && list < lists.size(); ++list) slot(list, static_shapes(inputs));
+  for (std::size_t list = 0; is_static && list < lists.size(); ++list) {
+    try {
+      slot(list, static_shapes(inputs), {});
+    } catch (const UnknownValue& error) {
+      // Small inputs decide shapes: the network is made for their values, when a run gives them.
+      if (value_inputs(*model, static_shapes(inputs), error.sources()).empty()) throw;
+    }
+  }
 }
 
 LoadOptions CompiledModel::Impl::load_options(const DeviceList& devices) const {
@@ -98,19 +118,19 @@ LoadOptions CompiledModel::Impl::load_options(const DeviceList& devices) const {
           .threads = threads_per_stream(options.threads, static_cast<int>(devices.streams), cores)};
 }
 
-std::shared_ptr<Network> CompiledModel::Impl::plan(const DeviceList& list, std::span<const Shape> shapes) const {
+std::shared_ptr<Network> CompiledModel::Impl::plan(const DeviceList& list, const NetworkKey& key) const {
   std::vector<PartitionDevice> devices = partition_devices(list);
   for (PartitionDevice& device : devices) {
     device.caps.exact_nan = options.exact_nan;
     if (!options.is_tuned) device.caps.tuning = nullptr;
   }
-  const PlacedGraph placed = place_graph(make_wished_graph(*model), shapes, devices);
+  const PlacedGraph placed = place_graph(bind_values(make_wished_graph(*model), key), key.shapes, devices);
   drop_weight_pages(*model->graph);  // what passes folded has been copied
   return plan_network(placed, list, devices, *model->graph, weights_);
 }
 
-NetworkCache::Slot CompiledModel::Impl::make_slot(const DeviceList& devices, std::span<const Shape> shapes) const {
-  std::shared_ptr<Network> network = plan(devices, shapes);
+NetworkCache::Slot CompiledModel::Impl::make_slot(const DeviceList& devices, const NetworkKey& key) const {
+  std::shared_ptr<Network> network = plan(devices, key);
   const LoadOptions load = load_options(devices);
   const std::size_t unbuilt = options.has_startup_fallback ? count_unbuilt(*network) : 0;
   if (unbuilt == 0) {
@@ -118,7 +138,7 @@ NetworkCache::Slot CompiledModel::Impl::make_slot(const DeviceList& devices, std
     return std::make_shared<const NetworkSlot>(std::move(network));
   }
   const std::string name = join_names(devices.names);
-  std::shared_ptr<Network> meanwhile = plan(fallback, shapes);
+  std::shared_ptr<Network> meanwhile = plan(fallback, key);
   load_network(*meanwhile, load);
   log(LogLevel::kInfo, "startup",
       name + ",the CPU answers while " + std::to_string(unbuilt) + " programs are compiled");
@@ -129,13 +149,44 @@ NetworkCache::Slot CompiledModel::Impl::make_slot(const DeviceList& devices, std
   return std::make_shared<const NetworkSlot>(std::move(meanwhile), load_in_background, name);
 }
 
-NetworkCache::Slot CompiledModel::Impl::slot(std::size_t list, const std::vector<Shape>& shapes) const {
-  return networks_[list].get(shapes, [&](std::span<const Shape> wanted) { return make_slot(lists[list], wanted); });
+NetworkKey CompiledModel::Impl::key_of(const std::vector<Shape>& shapes, const Inputs& values) const {
+  NetworkKey key{shapes, {}};
+  const std::lock_guard lock(value_inputs_mutex_);
+  if (value_inputs_.empty()) return key;
+  key.values.resize(shapes.size());
+  for (const std::size_t input : value_inputs_) {
+    if (input < values.size() && values[input]) key.values[input] = values[input]->clone();
+  }
+  return key;
+}
+
+// Notes the inputs that a value comes from. Returns whether that says more than was known.
+bool CompiledModel::Impl::learn_value_inputs(const std::vector<Shape>& shapes, const Inputs& values,
+                                             const std::vector<PortRef>& sources) const {
+  bool is_new = false;
+  for (const std::size_t input : value_inputs(*model, shapes, sources)) {
+    if (input >= values.size() || !values[input]) continue;  // given as a device buffer
+    const std::lock_guard lock(value_inputs_mutex_);
+    is_new = value_inputs_.insert(input).second || is_new;
+  }
+  return is_new;
+}
+
+NetworkCache::Slot CompiledModel::Impl::slot(std::size_t list, const std::vector<Shape>& shapes,
+                                             const Inputs& values) const {
+  while (true) {
+    const NetworkKey key = key_of(shapes, values);
+    try {
+      return networks_[list].get(key, [&](const NetworkKey& wanted) { return make_slot(lists[list], wanted); });
+    } catch (const UnknownValue& error) {
+      if (!learn_value_inputs(shapes, values, error.sources())) throw;
+    }
+  }
 }
 
 std::shared_ptr<const Network> CompiledModel::Impl::network(std::size_t list, const std::vector<Shape>& shapes,
-                                                            bool needs_device) const {
-  const NetworkCache::Slot found = slot(list, shapes);
+                                                            const Inputs& values, bool needs_device) const {
+  const NetworkCache::Slot found = slot(list, shapes, values);
   return needs_device ? found->wait() : found->get();
 }
 

@@ -7,6 +7,8 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "plan/weights_cache.hpp"
@@ -17,21 +19,21 @@
 
 namespace headrace {
 
-// Networks by input shapes, the latest used first; bounded. Thread-safe: two threads that need the same shapes compile
-// once, other shapes are not held up.
+// Networks by what they are made for, the latest used first; bounded. Thread-safe: two threads that need the same one
+// compile once, others are not held up.
 class NetworkCache {
  public:
   using Slot = std::shared_ptr<const NetworkSlot>;
-  using Make = std::function<Slot(std::span<const Shape>)>;
+  using Make = std::function<Slot(const NetworkKey&)>;
 
-  // Returns the slot for these shapes, making it if need be. What `make` throws is not kept.
-  Slot get(const std::vector<Shape>& shapes, const Make& make);
+  // Returns the slot for the key, making it if need be. What `make` throws is not kept.
+  Slot get(const NetworkKey& key, const Make& make);
   // The one used last, or null.
   Slot latest() const;
 
  private:
   struct Entry {
-    std::vector<Shape> shapes;
+    NetworkKey key;
     std::shared_future<Slot> slot;
   };
   mutable std::mutex mutex_;
@@ -45,9 +47,11 @@ struct CompiledModel::Impl {
   Impl(std::shared_ptr<const Model::Impl> model, std::vector<DeviceList> lists, DeviceList fallback,
        CompileOptions options, std::shared_ptr<WeightsStore> store);
 
-  // The network that a run with these input shapes on one of the device lists uses: it may be the fallback's unless
-  // the run needs the device itself.
-  std::shared_ptr<const Network> network(std::size_t list, const std::vector<Shape>& shapes, bool needs_device) const;
+  // The network that a run with inputs of these shapes on one of the device lists uses: it may be the fallback's unless
+  // the run needs the device itself. Values count only where shapes depend on them.
+  using Inputs = std::vector<std::optional<Tensor>>;
+  std::shared_ptr<const Network> network(std::size_t list, const std::vector<Shape>& shapes, const Inputs& values,
+                                         bool needs_device) const;
   // The network used last on any list, or null.
   std::shared_ptr<const Network> latest() const;
   // Whether the fallback answers on some list.
@@ -72,14 +76,19 @@ struct CompiledModel::Impl {
   const std::vector<std::string> output_layers;
 
  private:
-  NetworkCache::Slot slot(std::size_t list, const std::vector<Shape>& shapes) const;
-  NetworkCache::Slot make_slot(const DeviceList& devices, std::span<const Shape> shapes) const;
-  std::shared_ptr<Network> plan(const DeviceList& devices, std::span<const Shape> shapes) const;
+  NetworkCache::Slot slot(std::size_t list, const std::vector<Shape>& shapes, const Inputs& values) const;
+  NetworkCache::Slot make_slot(const DeviceList& devices, const NetworkKey& key) const;
+  std::shared_ptr<Network> plan(const DeviceList& devices, const NetworkKey& key) const;
+  NetworkKey key_of(const std::vector<Shape>& shapes, const Inputs& values) const;
+  bool learn_value_inputs(const std::vector<Shape>& shapes, const Inputs& values,
+                          const std::vector<PortRef>& sources) const;
   LoadOptions load_options(const DeviceList& devices) const;
 
   mutable WeightsCache weights_;
   mutable std::vector<NetworkCache> networks_;  // one per list
   mutable std::atomic<std::size_t> next_request_{0};
+  mutable std::mutex value_inputs_mutex_;
+  mutable std::set<std::size_t> value_inputs_;  // on whose values shapes depend, as far as it was met
 };
 
 }  // namespace headrace

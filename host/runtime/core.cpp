@@ -2,9 +2,9 @@
 // The public class Core: devices, models, compilation.
 #include <cstdlib>
 
-#include "formats/ir/ir_reader.hpp"
 #include "runtime/compiled_model_impl.hpp"
 #include "runtime/core_impl.hpp"
+#include "runtime/model_file.hpp"
 
 namespace headrace {
 namespace {
@@ -37,7 +37,7 @@ std::vector<DeviceSummary> Core::devices() const { return impl_->devices.list();
 
 Model Core::read_model(const std::string& path, const std::string& weights_path) const {
   auto model = std::make_shared<Model::Impl>();
-  auto graph = std::make_shared<const Graph>(read_ir(path, weights_path));
+  auto graph = std::make_shared<const Graph>(read_model_file(path, weights_path));
   model->inputs.resize(graph->parameters().size());
   model->outputs.resize(graph->results().size());
   model->graph = std::move(graph);

@@ -67,7 +67,7 @@ void InferRequest::Impl::run(const std::stop_token& stop) {
 }
 
 void InferRequest::Impl::run_network(const std::stop_token& stop) {
-  use_network(model->network(seat.list, input_shapes(), has_device_buffers()));
+  use_network(model->network(seat.list, input_shapes(), inputs, has_device_buffers()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i]) tensors_[i] = *inputs[i];
   }

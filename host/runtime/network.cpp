@@ -2,12 +2,14 @@
 #include "runtime/network.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 
 #include "partition/is_computed.hpp"
 #include "passes/infer_shapes.hpp"
 #include "passes/pipeline.hpp"
+#include "passes/value_inputs.hpp"
 
 namespace headrace {
 namespace {
@@ -82,6 +84,22 @@ LayerPlacement placement_of(const PlacedGraph& placed, const Node& node, std::op
 }
 
 }  // namespace
+
+bool operator==(const NetworkKey& a, const NetworkKey& b) {
+  const auto is_same = [](const std::optional<Tensor>& x, const std::optional<Tensor>& y) {
+    if (!x || !y) return x.has_value() == y.has_value();
+    return x->shape() == y->shape() && (x->count() == 0 || std::memcmp(x->data(), y->data(), x->size_bytes()) == 0);
+  };
+  return a.shapes == b.shapes &&
+         std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), is_same);
+}
+
+Graph bind_values(Graph graph, const NetworkKey& key) {
+  for (std::size_t i = 0; i < key.values.size(); ++i) {
+    if (key.values[i]) bind_input(graph, i, *key.values[i]);
+  }
+  return graph;
+}
 
 Graph prepare_graph(Graph graph, std::span<const Shape> input_shapes, std::span<const PartitionDevice> devices,
                     const GraphObserver& observe) {

@@ -32,6 +32,18 @@ struct PlacedGraph {
 // Called with "read" and the name of every pass.
 using GraphObserver = std::function<void(std::string_view stage, const Graph& graph)>;
 
+// What a network is made for, in the order of the Parameters: shapes, and values of the inputs on whose values the
+// shapes of other tensors depend (nothing for the others). Equal keys make equal networks.
+struct NetworkKey {
+  std::vector<Shape> shapes;
+  std::vector<std::optional<Tensor>> values;  // shorter than shapes: none for the rest
+
+  friend bool operator==(const NetworkKey& a, const NetworkKey& b);
+};
+
+// Makes the readers of an input with a value read a constant.
+Graph bind_values(Graph graph, const NetworkKey& key);
+
 // Infers shapes and runs the passes that the devices call for. `graph` comes from make_wished_graph; shapes in the
 // order of the Parameters.
 Graph prepare_graph(Graph graph, std::span<const Shape> input_shapes, std::span<const PartitionDevice> devices,

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small seed files for the IR and .npy fuzzers: FOLDER/fuzz_ir/*, FOLDER/fuzz_npy/*. Needs no packages.
+"""Writes small seed files for the fuzzers of model and tensor files: FOLDER/fuzz_ir/*, FOLDER/fuzz_npy/*,
+FOLDER/fuzz_onnx/* (Debian's libonnx-testdata, where it is installed). Needs no packages.
 
 Usage: make_seeds.py FOLDER
 """
@@ -58,8 +59,21 @@ def npy_seeds():
         yield name, npy(header, data, 1 + len(name) % 3)
 
 
+def onnx_seeds():
+    """ONNX's own small models: every operator, bodies, external names."""
+    root = "/usr/share/libonnx-testdata/data"
+    for group in ("node", "simple", "pytorch-operator"):
+        folder = os.path.join(root, group)
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            path = os.path.join(folder, name, "model.onnx")
+            if os.path.exists(path) and os.path.getsize(path) < 4096:
+                with open(path, "rb") as file:
+                    yield name, file.read()
+
+
 def main():
-    for fuzzer, seeds in (("fuzz_ir", ir_seeds()), ("fuzz_npy", npy_seeds())):
+    for fuzzer, seeds in (("fuzz_ir", ir_seeds()), ("fuzz_npy", npy_seeds()),
+                          ("fuzz_onnx", onnx_seeds())):
         folder = os.path.join(sys.argv[1], fuzzer)
         os.makedirs(folder, exist_ok=True)
         for name, data in seeds:

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "graph/body.hpp"
 
 namespace headrace::detail {
 namespace {
@@ -84,7 +85,35 @@ std::vector<IrPort> parse_ports(const pugi::xml_node& parent) {
   return ports;
 }
 
-IrLayer parse_layer(const pugi::xml_node& node) {
+IrFile parse_network(const pugi::xml_node& net, int depth);
+
+std::vector<IrMapping> parse_mappings(const pugi::xml_node& parent, const char* kind) {
+  std::vector<IrMapping> mappings;
+  for (const pugi::xml_node& node : parent.children(kind)) {
+    IrMapping mapping;
+    for (const pugi::xml_attribute& item : node.attributes()) mapping[item.name()] = item.value();
+    mappings.push_back(std::move(mapping));
+  }
+  return mappings;
+}
+
+// If has then_body and else_body with a port map each, loops have one body.
+std::vector<IrBody> parse_bodies(const pugi::xml_node& layer, int depth) {
+  std::vector<IrBody> bodies;
+  for (const std::string prefix : {"", "then_", "else_"}) {
+    const pugi::xml_node body = layer.child((prefix + "body").c_str());
+    if (!body) continue;
+    if (depth >= kMaxBodyDepth) {
+      fail(ErrorCode::kUnsupported, "has bodies nested deeper than " + std::to_string(kMaxBodyDepth));
+    }
+    const pugi::xml_node ports = layer.child((prefix + "port_map").c_str());
+    bodies.push_back({parse_network(body, depth + 1), parse_mappings(ports, "input"), parse_mappings(ports, "output"),
+                      parse_mappings(layer.child("back_edges"), "edge")});
+  }
+  return bodies;
+}
+
+IrLayer parse_layer(const pugi::xml_node& node, int depth) {
   IrLayer layer;
   layer.name = node.attribute("name").value();
   layer.type = node.attribute("type").value();
@@ -100,6 +129,7 @@ IrLayer parse_layer(const pugi::xml_node& node) {
     }
     layer.inputs = parse_ports(node.child("input"));
     layer.outputs = parse_ports(node.child("output"));
+    layer.bodies = parse_bodies(node, depth);
   } catch (const Error& error) {
     rethrow_with_prefix(error, layer_text(layer));
   }
@@ -109,6 +139,16 @@ IrLayer parse_layer(const pugi::xml_node& node) {
 IrEdge parse_edge(const pugi::xml_node& node) {
   return {number_attribute(node, "from-layer"), number_attribute(node, "from-port"), number_attribute(node, "to-layer"),
           number_attribute(node, "to-port")};
+}
+
+IrFile parse_network(const pugi::xml_node& net, int depth) {
+  IrFile file;
+  file.name = net.attribute("name").value();
+  for (const pugi::xml_node& node : net.child("layers").children("layer")) {
+    file.layers.push_back(parse_layer(node, depth));
+  }
+  for (const pugi::xml_node& node : net.child("edges").children("edge")) file.edges.push_back(parse_edge(node));
+  return file;
 }
 
 void check_version(const pugi::xml_node& net) {
@@ -173,10 +213,7 @@ IrFile parse_ir_file(std::string xml) {
   check_root(document);
   const pugi::xml_node net = document.document_element();
   check_version(net);
-  IrFile file;
-  file.name = net.attribute("name").value();
-  for (const pugi::xml_node& node : net.child("layers").children("layer")) file.layers.push_back(parse_layer(node));
-  for (const pugi::xml_node& node : net.child("edges").children("edge")) file.edges.push_back(parse_edge(node));
+  IrFile file = parse_network(net, 0);
   if (file.layers.empty()) fail(ErrorCode::kBadModel, "the network has no layers");
   return file;
 }

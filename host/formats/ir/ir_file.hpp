@@ -25,6 +25,11 @@ struct IrPort {
   std::string layout;              // "[N,C,H,W]", or empty
 };
 
+// <input> or <output> of a port map, or <edge> of the back edges, with their attributes as text.
+using IrMapping = RawAttributes;
+
+struct IrBody;
+
 struct IrLayer {
   std::int64_t id = 0;
   std::string name;
@@ -35,6 +40,7 @@ struct IrLayer {
   std::vector<IrPort> inputs;
   std::vector<IrPort> outputs;
   std::vector<std::string> output_names;  // of a Result, IR of 2026
+  std::vector<IrBody> bodies;             // of If (then, else), Loop and TensorIterator
 };
 
 struct IrEdge {
@@ -50,7 +56,15 @@ struct IrFile {
   std::vector<IrEdge> edges;
 };
 
-// Reads the XML text. Only the main network's layers and edges, not those of bodies.
+// A graph inside a layer and how its ports are joined to the layer's.
+struct IrBody {
+  IrFile graph;
+  std::vector<IrMapping> inputs;
+  std::vector<IrMapping> outputs;
+  std::vector<IrMapping> back_edges;
+};
+
+// Reads the XML text.
 // Throws kBadModel or, for another IR version, kUnsupported.
 IrFile parse_ir_file(std::string xml);
 

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "formats/ir/ir_bodies.hpp"
 #include "formats/ir/ir_constant.hpp"
 #include "formats/ir/ir_file.hpp"
 #include "ops/descriptor.hpp"
@@ -258,6 +259,8 @@ void fill_constant(const IrLayer& layer, const WeightsBlob& weights, Node& node)
   node.outputs[0].is_resolved = true;
 }
 
+std::vector<Body> build_bodies(const IrLayer& layer, const WeightsBlob& weights);
+
 Node make_node(const IrLayer& layer, const std::string& type, const WeightsBlob& weights) {
   Node node;
   node.name = layer.name;
@@ -276,6 +279,7 @@ Node make_node(const IrLayer& layer, const std::string& type, const WeightsBlob&
     const OpDescriptor* op = find_op(type);
     HEADRACE_ASSERT(op != nullptr && op->parse != nullptr, "every operator has a parse function");
     node.attributes = op->parse(type, node.opset, layer.data);
+    node.bodies = build_bodies(layer, weights);
   }
   return node;
 }
@@ -285,6 +289,23 @@ void add_result_names(const IrLayer& layer, OutputInfo& tensor) {
   for (const std::string& name : layer.output_names) {
     if (std::find(tensor.names.begin(), tensor.names.end(), name) == tensor.names.end()) tensor.names.push_back(name);
   }
+}
+
+// A graph with the nodes that its layers became, by the layers' ids.
+struct BuiltGraph {
+  Graph graph;
+  std::map<std::int64_t, NodeId> ids;
+};
+
+BuiltGraph build_graph(const IrFile& file, const WeightsBlob& weights);
+
+std::vector<Body> build_bodies(const IrLayer& layer, const WeightsBlob& weights) {
+  std::vector<Body> bodies;
+  for (const detail::IrBody& body : layer.bodies) {
+    BuiltGraph built = build_graph(body.graph, weights);
+    bodies.push_back(detail::join_body(layer, body, std::move(built.graph), built.ids));
+  }
+  return bodies;
 }
 
 // Adds the layer, or notes why its operator refuses it.
@@ -299,7 +320,7 @@ NodeId add_layer(const IrLayer& layer, const std::string& type, const WeightsBlo
   return {};
 }
 
-Graph build_graph(const IrFile& file, const WeightsBlob& weights) {
+BuiltGraph build_graph(const IrFile& file, const WeightsBlob& weights) {
   const std::vector<LayerSources> sources = connect_layers(file);
   const std::vector<std::string> types = canonical_types(file);
   if (std::find(types.begin(), types.end(), "Result") == types.end()) {
@@ -307,12 +328,14 @@ Graph build_graph(const IrFile& file, const WeightsBlob& weights) {
   }
   const std::vector<bool> is_live = find_live(file, types, sources);
   Refusals refusals;
-  Graph graph;
+  BuiltGraph built;
+  Graph& graph = built.graph;
   graph.name = file.name;
   std::vector<NodeId> ids(file.layers.size());
   for (std::size_t i = 0; i < file.layers.size(); ++i) {
     if (!is_live[i] || !note_unsupported(file.layers[i], types[i], refusals)) continue;
     ids[i] = add_layer(file.layers[i], types[i], weights, graph, refusals);
+    built.ids[file.layers[i].id] = ids[i];
   }
   refusals.throw_if_any();
   for (std::size_t i = 0; i < file.layers.size(); ++i) {
@@ -337,7 +360,7 @@ Graph build_graph(const IrFile& file, const WeightsBlob& weights) {
     }
   }
   static_cast<void>(graph.topological_order());  // throws on a cycle
-  return graph;
+  return built;
 }
 
 WeightsBlob map_weights(const std::string& xml_path, const std::string& weights_path) {
@@ -365,14 +388,14 @@ WeightsBlob map_weights(const std::string& xml_path, const std::string& weights_
 }  // namespace
 
 Graph parse_ir(std::string_view xml, const WeightsBlob& weights) {
-  return build_graph(detail::parse_ir_file(std::string(xml)), weights);
+  return build_graph(detail::parse_ir_file(std::string(xml)), weights).graph;
 }
 
 Graph read_ir(const std::string& xml_path, const std::string& weights_path) {
   std::string xml = read_file(xml_path, detail::kMaxXmlBytes, "XML");
   const WeightsBlob weights = map_weights(xml_path, weights_path);
   try {
-    return build_graph(detail::parse_ir_file(std::move(xml)), weights);
+    return build_graph(detail::parse_ir_file(std::move(xml)), weights).graph;
   } catch (const Error& error) {
     rethrow_with_prefix(error, quote(xml_path));
   }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of single-operator cases, one module per family of operators."""
-from . import elementwise, movement, quantized, reductions, sums, windows
+from . import control, detection, elementwise, indexed, movement, quantized, recurrent, reductions, sums, windows
 from .case import Case
 
-ALL_CASES = [case for module in (sums, windows, elementwise, reductions, movement, quantized) for case in module.CASES]
+ALL_CASES = [case for module in (sums, windows, elementwise, reductions, movement, quantized, indexed,
+                                 recurrent, control, detection) for case in module.CASES]
 
 __all__ = ["ALL_CASES", "Case"]

@@ -187,5 +187,28 @@ TEST(ActivationTest, EveryOneHasAName) {
   EXPECT_EQ(to_string(Activation::kHardSigmoid), "hard_sigmoid");
 }
 
+TEST(VerifyTest, ChecksTheGraphsInsideNodes) {
+  const auto with_body = [](const Body& body) {
+    Graph graph;
+    Node node;
+    node.name = "branch";
+    node.type = "If";
+    node.bodies = {body};
+    graph.add(std::move(node));
+    return graph;
+  };
+  Body body;
+  EXPECT_THROW(verify(with_body(body), "test"), Error);
+  body.graph = std::make_shared<const Graph>();
+  EXPECT_NO_THROW(verify(with_body(body), "test"));
+  body.inputs = {{0, 0, std::nullopt}};
+  EXPECT_THROW(verify(with_body(body), "test"), Error);
+  body.inputs.clear();
+  for (int depth = 0; depth < kMaxBodyDepth; ++depth) {
+    body.graph = std::make_shared<const Graph>(with_body(body));
+  }
+  EXPECT_THROW(verify(with_body(body), "test"), Error) << "nested too deep";
+}
+
 }  // namespace
 }  // namespace headrace

@@ -12,7 +12,7 @@
 
 #include "graph/graph.hpp"
 #include "ops/descriptor.hpp"
-#include "passes/evaluate.hpp"
+#include "ops/evaluate.hpp"
 #include "passes/infer_shapes.hpp"
 #include "passes/name_outputs.hpp"
 

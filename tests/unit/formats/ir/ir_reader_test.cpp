@@ -339,7 +339,7 @@ TEST(ParseIrTest, ListsEverythingUnsupportedAtOnce) {
             .op(1, "a", "Squeze", 1, "", "opset8")
             .op(2, "b", "Squeze", 1, "", "opset8")
             .op(3, "c", "Squeeze", 1, "", "opset99")
-            .op(4, "d", "If", 1)
+            .op(4, "d", "ReadValue", 1)
             .constant(5, "e", "f64", "1", "0", "8")
             .op(6, "g", "Concat", 2, "axis='0'")
             .result(7, "r")
@@ -355,7 +355,7 @@ TEST(ParseIrTest, ListsEverythingUnsupportedAtOnce) {
       ErrorCode::kUnsupported);
   EXPECT_THAT(error, HasSubstr("Squeze opset8 (2 layers, first 'a'; near: Squeeze"));
   EXPECT_THAT(error, HasSubstr("Squeeze opset99 (layer 'c')"));
-  EXPECT_THAT(error, HasSubstr("If opset1 (layer 'd'"));
+  EXPECT_THAT(error, HasSubstr("ReadValue opset1 (layer 'd'"));
   EXPECT_THAT(error, HasSubstr("element type f64 (layer 'e')"));
   EXPECT_THAT(error, Not(HasSubstr("\n")));
 }
@@ -366,17 +366,6 @@ TEST(ParseIrTest, RefusesElementTypesByName) {
         error_of([&] { parse_constant(type, "1", "0", "8", make_blob("12345678")); }, ErrorCode::kUnsupported);
     EXPECT_THAT(error, HasSubstr("element type " + std::string(type) + " (layer 'c')"));
   }
-}
-
-TEST(ParseIrTest, DoesNotMixBodiesWithTheNetwork) {
-  const std::string loop =
-      "<layer id='1' name='l' type='If' version='opset8'><input><port id='0'/></input><output><port id='1'/></output>"
-      "<then_body><layers><layer id='0' name='inner' type='Parameter' version='opset1'/></layers>"
-      "<edges><edge from-layer='7' from-port='0' to-layer='8' to-port='0'/></edges></then_body></layer>";
-  const std::string error = error_of(
-      [&] { IrText().parameter(0, "x", "1").layer(loop).result(2, "r").edge(0, 0, 1, 0).edge(1, 1, 2, 0).parse(); },
-      ErrorCode::kUnsupported);
-  EXPECT_THAT(error, AllOf(HasSubstr("If opset8 (layer 'l'"), Not(HasSubstr("inner"))));
 }
 
 TEST(ParseIrTest, NamesTheLayerOfABadAttribute) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/evaluate.hpp"
+#include "ops/evaluate.hpp"
 
 #include "ops/strided.hpp"
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/onnx/onnx_tensor.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.hpp"
+
+namespace headrace::detail {
+namespace {
+
+constexpr std::size_t kMaxRank = 32;
+
+// Refuses shapes whose bytes or strides overflow, zeros among the dimensions or not.
+Shape checked_shape(const OnnxTensor& tensor) {
+  if (tensor.dims.size() > kMaxRank) {
+    fail(ErrorCode::kBadModel,
+         "has " + std::to_string(tensor.dims.size()) + " dimensions, the limit is " + std::to_string(kMaxRank));
+  }
+  std::int64_t bytes = 8;
+  for (const std::int64_t dim : tensor.dims) {
+    if (dim < 0 || __builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes)) {
+      fail(ErrorCode::kBadModel, "has the impossible shape " + to_string(tensor.dims));
+    }
+  }
+  return tensor.dims;
+}
+
+// Bytes are little-endian in the file, whatever the host.
+void to_host_order(Tensor& tensor) {
+  if constexpr (std::endian::native == std::endian::big) {
+    const auto size = static_cast<std::ptrdiff_t>(size_bytes(tensor.type()));
+    std::byte* const end = tensor.mutable_data() + tensor.size_bytes();
+    for (std::byte* element = tensor.mutable_data(); element != end; element += size) {
+      std::reverse(element, element + size);
+    }
+  }
+}
+
+// A C++ bool holds 0 or 1; a file may hold any byte.
+void clean_flags(Tensor& tensor) {
+  for (std::byte* b = tensor.mutable_data(); b != tensor.mutable_data() + tensor.size_bytes(); ++b) {
+    *b = std::byte{*b != std::byte{0}};
+  }
+}
+
+Tensor from_bytes(std::span<const std::byte> bytes, ElementType type, const Shape& shape,
+                  const std::shared_ptr<const void>& owner) {
+  const auto wanted = static_cast<std::size_t>(count_elems(shape)) * size_bytes(type);
+  if (bytes.size() != wanted) {
+    fail(ErrorCode::kBadModel, "has " + std::to_string(bytes.size()) + " bytes, but shape " + to_string(shape) +
+                                   " of " + std::string(to_string(type)) + " needs " + std::to_string(wanted));
+  }
+  if (wanted == 0) return Tensor(type, shape);
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % size_bytes(type) == 0;
+  const bool is_native = std::endian::native == std::endian::little && type != ElementType::boolean;
+  if (is_aligned && is_native) return Tensor(type, shape, owner, bytes.data());
+  Tensor copy(type, shape);
+  std::memcpy(copy.mutable_data(), bytes.data(), bytes.size());
+  drop_file_pages(bytes);
+  to_host_order(copy);
+  if (type == ElementType::boolean) clean_flags(copy);
+  return copy;
+}
+
+template <typename T>
+void narrow(const std::vector<std::int64_t>& values, Tensor& tensor) {
+  const std::span<T> to = tensor.mutable_values<T>();
+  std::transform(values.begin(), values.end(), to.begin(), [](std::int64_t value) { return static_cast<T>(value); });
+}
+
+Tensor from_typed_fields(const OnnxTensor& tensor, ElementType type, const Shape& shape) {
+  const auto count = static_cast<std::size_t>(count_elems(shape));
+  // A message of n bytes has at most n values, so that a hostile shape allocates nothing.
+  if (count > tensor.message.size()) {
+    fail(ErrorCode::kBadModel, "has too few values for its shape " + to_string(shape));
+  }
+  if (type == ElementType::f32) {
+    const std::vector<float> values = onnx_float_data(tensor, count);
+    return make_f32_tensor(shape, values);
+  }
+  const std::vector<std::int64_t> values = onnx_int64_data(tensor, count);
+  Tensor result(type, shape);
+  switch (type) {
+    case ElementType::i64: narrow<std::int64_t>(values, result); break;
+    case ElementType::i32: narrow<std::int32_t>(values, result); break;
+    case ElementType::i8: narrow<std::int8_t>(values, result); break;
+    case ElementType::u8: narrow<std::uint8_t>(values, result); break;
+    case ElementType::f16: narrow<std::uint16_t>(values, result); break;  // the bits
+    case ElementType::boolean: narrow<bool>(values, result); break;
+    default: fail(ErrorCode::kInternal, "no typed field for the element type");
+  }
+  return result;
+}
+
+std::string_view entry_of(const OnnxTensor& tensor, std::string_view key) {
+  for (const auto& [name, value] : tensor.external_data) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
+std::size_t number_of(const OnnxTensor& tensor, std::string_view key, std::size_t fallback) {
+  const std::string_view text = entry_of(tensor, key);
+  if (text.empty()) return fallback;
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail(ErrorCode::kBadModel, "external data: " + std::string(key) + " is " + quote(text) + ", expected a number");
+  }
+  return value;
+}
+
+}  // namespace
+
+ElementType onnx_element_type(std::int32_t data_type) {
+  switch (static_cast<OnnxType>(data_type)) {
+    case OnnxType::kFloat: return ElementType::f32;
+    case OnnxType::kFloat16: return ElementType::f16;
+    case OnnxType::kInt8: return ElementType::i8;
+    case OnnxType::kUint8: return ElementType::u8;
+    case OnnxType::kInt32: return ElementType::i32;
+    case OnnxType::kInt64: return ElementType::i64;
+    case OnnxType::kBool: return ElementType::boolean;
+    default: break;
+  }
+  fail(ErrorCode::kUnsupported, "element type " + onnx_type_name(data_type));
+}
+
+const MappedFile& OnnxTensors::map_beside_model(std::string_view location) {
+  namespace fs = std::filesystem;
+  if (const auto known = files_.find(location); known != files_.end()) return known->second;
+  const fs::path relative{std::string(location)};
+  if (location.empty() || relative.is_absolute() || location.find('\0') != std::string_view::npos) {
+    fail(ErrorCode::kBadModel,
+         "external data: location " + quote(location) + " is not a path below the model's folder");
+  }
+  if (model_.folder.empty()) fail(ErrorCode::kBadModel, "external data: a model in memory has no folder");
+  std::error_code problem;
+  // Resolved with every symbolic link, so that neither ".." nor a link leads outside.
+  const fs::path folder = fs::canonical(model_.folder, problem);
+  const fs::path path = problem ? fs::path{} : fs::canonical(folder / relative, problem);
+  if (problem) {
+    fail(ErrorCode::kIo, "external data: cannot open " + quote((fs::path(model_.folder) / relative).string()) + ": " +
+                             problem.message());
+  }
+  if (std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first != folder.end()) {
+    fail(ErrorCode::kBadModel, "external data: location " + quote(location) + " leaves the model's folder");
+  }
+  return files_.emplace(std::string(location), map_file(path.string())).first->second;
+}
+
+Tensor OnnxTensors::read_external(const OnnxTensor& tensor, ElementType type, const Shape& shape) {
+  const std::string_view location = entry_of(tensor, "location");
+  const MappedFile& file = map_beside_model(location);
+  const auto wanted = static_cast<std::size_t>(count_elems(shape)) * size_bytes(type);
+  const std::size_t offset = number_of(tensor, "offset", 0);
+  const std::size_t length = number_of(tensor, "length", wanted);
+  if (length > file.bytes.size() || offset > file.bytes.size() - length) {
+    fail(ErrorCode::kBadModel, "needs " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
+                                   " of " + quote(location) + ", the file has " + std::to_string(file.bytes.size()) +
+                                   " bytes");
+  }
+  return from_bytes(file.bytes.subspan(offset, length), type, shape, file.owner);
+}
+
+Tensor OnnxTensors::read_value(const OnnxTensor& tensor) {
+  const ElementType type = onnx_element_type(tensor.data_type);
+  const Shape shape = checked_shape(tensor);
+  if (tensor.is_external) return read_external(tensor, type, shape);
+  if (tensor.raw_data) return from_bytes(*tensor.raw_data, type, shape, model_.owner);
+  return from_typed_fields(tensor, type, shape);
+}
+
+Tensor OnnxTensors::read(const OnnxTensor& tensor) {
+  try {
+    return read_value(tensor);
+  } catch (const Error& error) {
+    rethrow_with_prefix(error, "tensor " + quote(tensor.name));
+  }
+}
+
+}  // namespace headrace::detail

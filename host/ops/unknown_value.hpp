@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The error of a shape that depends on a value which is not known yet.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "graph/graph.hpp"
+
+namespace headrace {
+
+// An operator's `infer` throws it for one input by number, or for all of them; infer_node adds whose inputs these are.
+// Who knows the values of the network's inputs can try again with them as constants.
+class UnknownValue : public Error {
+ public:
+  UnknownValue(std::optional<std::size_t> input, const std::string& message)
+      : Error(ErrorCode::kUnsupported, message), input_(input) {}
+
+  // The same error with the tensors whose values are wanted and the layer's name.
+  UnknownValue(const UnknownValue& error, const Node& node)
+      : Error(ErrorCode::kUnsupported, with_layer(error, node)), input_(error.input_) {
+    // What came out of a body was wanted of tensors inside it; here it may be any input of the node.
+    const bool is_one = input_ && error.sources_.empty() && *input_ < node.inputs.size();
+    sources_ = is_one ? std::vector<PortRef>{node.inputs[*input_]} : node.inputs;
+  }
+
+  // The tensors, in the graph that was inferred; empty before infer_node has set them.
+  const std::vector<PortRef>& sources() const { return sources_; }
+
+ private:
+  static std::string with_layer(const UnknownValue& error, const Node& node) {
+    if (std::string_view(error.what()).starts_with("layer '")) return error.what();
+    return "layer '" + node.name + "' (" + node.source_type + "): " + error.what();
+  }
+
+  std::optional<std::size_t> input_;
+  std::vector<PortRef> sources_;
+};
+
+}  // namespace headrace
