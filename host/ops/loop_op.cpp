@@ -208,7 +208,13 @@ std::vector<InferOutput> infer(const Node& node, std::span<const InferInput> inp
     if (count_elems(inputs[i].shape) != 1) fail_node(node, "needs one value in input " + std::to_string(i));
   }
   HEADRACE_ASSERT(body.graph != nullptr, "a body has a graph");
-  if (auto outputs = infer_steady(node, inputs)) return *outputs;
+  try {
+    if (auto outputs = infer_steady(node, inputs)) return *outputs;
+  } catch (const UnknownValue&) {
+    // A shape in the body depends on the iteration; where all inputs are known the loop is run to see.
+    if (std::any_of(inputs.begin(), inputs.end(), [](const InferInput& input) { return input.value == nullptr; }))
+      throw;
+  }
   std::vector<Tensor> values;
   for (const InferInput& input : inputs) {
     if (input.value == nullptr) {

@@ -25,6 +25,14 @@ bool only_picks(std::string_view type) {
   return std::find(std::begin(kPickers), std::end(kPickers), type) != std::end(kPickers);
 }
 
+// Whether strides and bytes of the shape fit, zeros among its dimensions or not: operators count on it.
+bool is_sane(const Shape& shape) {
+  std::int64_t bytes = 8;
+  return std::all_of(shape.begin(), shape.end(), [&](std::int64_t dim) {
+    return dim >= 0 && !__builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes);
+  });
+}
+
 bool are_equal(const std::optional<Tensor>& a, const std::optional<Tensor>& b) {
   if (!a || !b) return false;
   if (a->data() == b->data()) return true;
@@ -155,6 +163,7 @@ void OnnxBuilder::add_knowledge(PortRef ref, std::optional<ElementType> type, co
     const auto numbers = trial_dimension(i < dim_names.size() ? dim_names[i] : "", shape->dims[i]);
     for (std::size_t trial = 0; trial < 2; ++trial) shapes[trial].push_back(numbers[trial]);
   }
+  if (!is_sane(shapes[0]) || !is_sane(shapes[1])) return;
   // One set of numbers, in part from inference and in part from here, would not fit together.
   if (known.trials[0].shape && known.trials[1].shape) return;
   for (std::size_t trial = 0; trial < 2; ++trial) known.trials[trial].shape = shapes[trial];
@@ -212,6 +221,7 @@ void OnnxBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::siz
     for (std::size_t i = 0; i < outputs.size() && i < node.outputs.size(); ++i) {
       KnownTensor& known_output = slot({node.id, static_cast<std::int32_t>(i)});
       known_output.type = outputs[i].type;
+      if (!is_sane(outputs[i].shape)) return;
       known_output.trials[trial].shape = outputs[i].shape;
       const bool is_half = outputs[i].type == ElementType::f16 && node.type != "Convert";
       are_values_known = are_values_known && !is_half && count_elems(outputs[i].shape) <= kMaxValueElems;

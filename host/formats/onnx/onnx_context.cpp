@@ -11,6 +11,18 @@
 #include "formats/onnx/onnx_reader_impl.hpp"
 
 namespace headrace::detail {
+namespace {
+
+// None of ONNX's words has control characters, which would spoil messages of one line.
+std::string word(const OnnxAttribute& attribute, std::string_view text) {
+  constexpr std::size_t kMaxLetters = 1000;
+  const bool is_plain =
+      std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+  if (is_plain && text.size() <= kMaxLetters) return std::string(text);
+  fail(ErrorCode::kBadModel, "attribute " + quote(attribute.name) + " is " + quote(text));
+}
+
+}  // namespace
 
 OnnxContext::OnnxContext(OnnxReader& reader, const OnnxNode& node, std::int64_t opset,
                          std::vector<std::optional<PortRef>> inputs)
@@ -41,7 +53,7 @@ double OnnxContext::attr_float(std::string_view name, double fallback) const {
 
 std::string OnnxContext::attr_string(std::string_view name, std::string_view fallback) const {
   const OnnxAttribute* attribute = find_attribute(name);
-  return std::string(attribute == nullptr ? fallback : attribute->s);
+  return attribute == nullptr ? std::string(fallback) : word(*attribute, attribute->s);
 }
 
 std::optional<Ints> OnnxContext::attr_ints(std::string_view name) const {
@@ -58,7 +70,9 @@ std::vector<float> OnnxContext::attr_floats(std::string_view name) const {
 std::vector<std::string> OnnxContext::attr_strings(std::string_view name) const {
   const OnnxAttribute* attribute = find_attribute(name);
   if (attribute == nullptr) return {};
-  return {attribute->strings.begin(), attribute->strings.end()};
+  std::vector<std::string> strings;
+  for (const std::string_view text : attribute->strings) strings.push_back(word(*attribute, text));
+  return strings;
 }
 
 std::optional<Tensor> OnnxContext::attr_tensor(std::string_view name) {

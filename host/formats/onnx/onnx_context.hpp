@@ -34,7 +34,7 @@ class OnnxContext {
   [[noreturn]] void refuse(const std::string& reason, const char* file = __builtin_FILE(),
                            int line = __builtin_LINE()) const;
 
-  // Attributes. An attribute of another type than asked for throws kBadModel.
+  // Attributes. Strings with control characters throw kBadModel.
   const OnnxAttribute* find_attribute(std::string_view name) const;
   bool has_attribute(std::string_view name) const { return find_attribute(name) != nullptr; }
   std::int64_t attr_int(std::string_view name, std::int64_t fallback) const;

@@ -78,9 +78,14 @@ std::string cycle_text(std::span<const OnnxNode> nodes, const std::vector<std::s
 
 }  // namespace
 
+std::string readable(std::string_view text) {
+  const std::string quoted = quote(text.substr(0, 60));
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 std::string onnx_node_text(const OnnxNode& node) {
   const std::string_view name = node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
-  return "node " + quote(name) + " (" + std::string(node.op_type.substr(0, 60)) + ")";
+  return "node " + quote(name) + " (" + readable(node.op_type) + ")";
 }
 
 std::vector<std::size_t> order_onnx_nodes(std::span<const OnnxNode> nodes, std::span<const std::string_view> outputs,

@@ -279,7 +279,7 @@ std::vector<OnnxValue> OnnxReader::run_converter(const OnnxNode& node, OnnxScope
                                                  const std::vector<std::optional<PortRef>>& inputs) {
   const std::string_view name = node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
   const Temporarily<std::string> path(node_path_, scope.prefix + std::string(name));
-  const Temporarily<std::string> own_type(node_type_, std::string(node.op_type));
+  const Temporarily<std::string> own_type(node_type_, readable(node.op_type));
   std::vector<OnnxValue> outputs;
   const std::int32_t first_new = builder().next_id();
   try {
@@ -290,7 +290,7 @@ std::vector<OnnxValue> OnnxReader::run_converter(const OnnxNode& node, OnnxScope
       const auto opset = scope.opsets.find(node.domain);
       const OnnxConverter* converter = find_onnx_converter(node.domain, node.op_type);
       if (converter == nullptr) fail(ErrorCode::kUnsupported, "unknown operator");
-      builder().begin_node(node_path_, node.op_type);
+      builder().begin_node(node_path_, node_type_);
       OnnxContext context(*this, call, opset == scope.opsets.end() ? 1 : opset->second, inputs);
       for (const PortRef& ref : converter->convert(context)) outputs.emplace_back(ref);
     }
@@ -306,8 +306,8 @@ std::vector<OnnxValue> OnnxReader::run_converter(const OnnxNode& node, OnnxScope
       rethrow_with_prefix(error, onnx_node_text(node));
     }
     outputs.clear();
-    const std::string domain = node.domain.empty() ? "" : std::string(node.domain.substr(0, 60)) + ".";
-    const std::string type = domain + std::string(node.op_type.substr(0, 60));
+    const std::string domain = node.domain.empty() ? "" : readable(node.domain) + ".";
+    const std::string type = domain + readable(node.op_type);
     const std::string reason = error.what();
     if (reason != kRefusedInside) refusals_.add(reason == "unknown operator" ? type : type + ": " + reason, node_path_);
   }

@@ -156,6 +156,9 @@ class OnnxReader {
   std::size_t node_count_ = 0;  // converted so far
 };
 
+// A name from the file as a message may show it: cut to a readable length, without control characters.
+std::string readable(std::string_view text);
+
 // "node 'NAME' (TYPE)", for messages.
 std::string onnx_node_text(const OnnxNode& node);
 

@@ -19,6 +19,7 @@ std::vector<PortRef> convert_grid_sample(OnnxContext& c) {
 
 std::vector<PortRef> convert_roi_align(OnnxContext& c) {
   // Up to opset 15 boxes were taken as they are; then half a pixel is subtracted unless it says otherwise.
+  // IR calls half a pixel taken off behind the scale "for nn".
   const std::string half =
       c.attr_string("coordinate_transformation_mode", c.opset() < 16 ? "output_half_pixel" : "half_pixel");
   return {c.add("ROIAlign", 9, {c.input(0), c.input(1), c.convert(c.input(2), ElementType::i32)},
@@ -27,7 +28,7 @@ std::vector<PortRef> convert_roi_align(OnnxContext& c) {
                  {"sampling_ratio", text(c.attr_int("sampling_ratio", 0))},
                  {"spatial_scale", text(c.attr_float("spatial_scale", 1))},
                  {"mode", c.attr_string("mode", "avg")},
-                 {"aligned_mode", half == "half_pixel" ? "half_pixel" : "asymmetric"}})};
+                 {"aligned_mode", half == "half_pixel" ? "half_pixel_for_nn" : "asymmetric"}})};
 }
 
 std::vector<PortRef> convert_max_roi_pool(OnnxContext& c) {

@@ -13,7 +13,7 @@ PortRef scaled(OnnxContext& c, PortRef x, double factor) {
 
 // alpha * A' * B' + beta * C, where C broadcasts.
 std::vector<PortRef> convert_gemm(OnnxContext& c) {
-  for (const std::size_t input : {0, 1}) {
+  for (std::size_t input = 0; input < 2; ++input) {
     const auto rank = c.maybe_rank(c.input(input));
     if (rank && *rank != 2 && c.opset() >= 7) {
       fail(ErrorCode::kBadModel,
