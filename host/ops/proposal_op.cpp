@@ -62,7 +62,11 @@ std::vector<InferOutput> infer(const Node& node, std::span<const InferInput> inp
     if (value < 1 || value > kMost) fail_node(node, "has " + std::string(name) + " " + std::to_string(value));
   }
   const std::int64_t regions = count_elems({scores[0], node.attributes.get_int("post_nms_topn")});
-  return {{inputs[0].type, {regions, 5}}, {inputs[0].type, {regions}}};
+  const InferOutput boxes{inputs[0].type, {regions, 5}};
+  // Before opset 4 the scores are an output only where they are asked for.
+  const bool has_scores = node.opset >= 4 || node.attributes.get_bool("infer_probs") || node.outputs.size() > 1;
+  if (!has_scores) return {boxes};
+  return {boxes, {inputs[0].type, {regions}}};
 }
 
 std::vector<DetectionBox> anchors_of(const Node& node) {
