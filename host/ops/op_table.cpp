@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look-up in the table of operators that the build writes (cmake/operators.cmake).
+// Look-up in the table of operators that the build writes (cmake/tables.cmake).
 #include <algorithm>
 #include <cctype>
 #include <map>
