@@ -18,15 +18,7 @@ import sys
 import numpy as np
 import openvino as ov
 
-from make_cases import ORACLE
-
-
-def run(core, path, inputs):
-    model = core.read_model(path)
-    request = core.compile_model(model, "CPU", ORACLE).create_infer_request()
-    request.infer(inputs)
-    ports = [(port.get_any_name() if port.names else "", str(port.element_type)) for port in model.outputs]
-    return ports, [np.array(tensor.data) for tensor in request.output_tensors]
+from checks import check_all, run
 
 
 def difference(expected, actual, tolerance):
@@ -81,21 +73,10 @@ def main():
     with open(os.path.join(cases, "index.json"), encoding="utf-8") as file:
         index = json.load(file)
     core = ov.Core()
-    failures = []
-    count = 0
-    for entry in index:
-        if not os.path.exists(os.path.join(converted, entry["name"] + ".xml")):
-            continue  # too large for GoldenConvertTest, which has failed where there is another reason
-        count += 1
-        try:
-            text = check(core, entry, cases, converted)
-        except Exception as error:  # collected, so that one run shows every broken model
-            text = str(error).strip().splitlines()[-1][:200]
-        if text:
-            failures.append(f"check_converted.py: error: {entry['name']}: {text}")
-    print(f"{count - len(failures)} models converted with equal answers, {len(failures)} failed")
-    if failures or count == 0:
-        sys.exit("\n".join(failures) or "check_converted.py: error: nothing was converted")
+    # What is not there was too large for GoldenConvertTest, which has failed where there is another reason.
+    entries = [entry for entry in index if os.path.exists(os.path.join(converted, entry["name"] + ".xml"))]
+    check_all(((entry["name"], entry) for entry in entries), lambda entry: check(core, entry, cases, converted),
+              "models converted with equal answers")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from openvino import opset8 as ops
 from openvino.preprocess import PrePostProcessor
 
 from check_converted import difference
-from make_cases import ORACLE
+from checks import check_all, run
 
 MEAN = [123.675, 116.28, 103.53]
 SCALE = [58.395, 57.12, 57.375]
@@ -71,12 +71,6 @@ CASES = (
 )
 
 
-def run(core, model, picture):
-    request = core.compile_model(model, "CPU", ORACLE).create_infer_request()
-    request.infer([picture])
-    return np.array(request.output_tensors[0].data)
-
-
 def check(core, headrace, folder, layout, steps, halves):
     model = network(layout)
     source, out = os.path.join(folder, "net.xml"), os.path.join(folder, "baked.xml")
@@ -92,25 +86,18 @@ def check(core, headrace, folder, layout, steps, halves):
     if ov.layout_helpers.get_layout(written.inputs[0]) != wanted_layout:
         return f"layout is {ov.layout_helpers.get_layout(written.inputs[0])}, expected {wanted_layout}"
     picture = RNG.integers(0, 256, list(expected.inputs[0].shape)).astype(np.float32)
-    return difference(run(core, expected, picture), run(core, written, picture), 3e-3 if halves else 1e-4)
+    _, (wanted,) = run(core, expected, [picture])
+    _, (actual,) = run(core, written, [picture])
+    return difference(wanted, actual, 3e-3 if halves else 1e-4)
 
 
 def main():
     headrace, folder = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
     core = ov.Core()
-    failures = []
-    count = 0
-    for layout in ("NCHW", "NHWC"):
-        for steps in CASES:
-            for halves in (False, True):
-                count += 1
-                text = check(core, headrace, folder, layout, steps, halves)
-                if text:
-                    failures.append(f"check_preprocess.py: error: {layout} {steps} f16={halves}: {text}")
-    print(f"{count - len(failures)} networks with pre-processing baked in agree with OpenVINO's, {len(failures)} failed")
-    if failures:
-        sys.exit("\n".join(failures))
+    cases = [(layout, steps, halves) for layout in ("NCHW", "NHWC") for steps in CASES for halves in (False, True)]
+    check_all(((f"{layout} {steps} f16={halves}", (layout, steps, halves)) for layout, steps, halves in cases),
+              lambda case: check(core, headrace, folder, *case), "networks with pre-processing baked in agree with OpenVINO's")
 
 
 if __name__ == "__main__":

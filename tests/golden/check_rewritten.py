@@ -13,15 +13,7 @@ import sys
 import numpy as np
 import openvino as ov
 
-from make_cases import ORACLE
-
-
-def run(core, path, inputs):
-    model = core.read_model(path)
-    request = core.compile_model(model, "CPU", ORACLE).create_infer_request()
-    request.infer(inputs)
-    ports = [(port.get_any_name() if port.names else "", str(port.element_type)) for port in model.outputs]
-    return ports, [np.array(tensor.data) for tensor in request.output_tensors]
+from checks import check_all, run
 
 
 def check(core, entry, cases, rewritten):
@@ -42,17 +34,8 @@ def main():
     with open(os.path.join(cases, "index.json"), encoding="utf-8") as file:
         index = json.load(file)
     core = ov.Core()
-    failures = []
-    for entry in index:
-        try:
-            text = check(core, entry, cases, rewritten)
-        except Exception as error:  # collected, so that one run shows every broken model
-            text = str(error).strip().splitlines()[-1][:200]
-        if text:
-            failures.append(f"check_rewritten.py: error: {entry['name']}: {text}")
-    print(f"{len(index) - len(failures)} models written again with equal answers, {len(failures)} failed")
-    if failures:
-        sys.exit("\n".join(failures))
+    check_all(((entry["name"], entry) for entry in index), lambda entry: check(core, entry, cases, rewritten),
+              "models written again with equal answers")
 
 
 if __name__ == "__main__":

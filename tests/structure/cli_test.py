@@ -6,16 +6,12 @@ Usage: cli_test.py HEADRACE_BINARY [unittest options]
 import json
 import math
 import os
-import pathlib
 import struct
 import subprocess
-import sys
-import tempfile
-import unittest
 
+from command_case import CommandCase, run_tests
 from ir_text import ODD_FOLDERS, IrText, read_npy_f32, write_npy
 
-BINARY = ""
 RECIPE = json.dumps({"format": 1, "name": "relu", "family": "relu", "precision": "f32", "description": "ReLU alone",
                      "operators": ["ReLU"], "drop": []})
 
@@ -43,36 +39,7 @@ def small_classifier(path):
     return net.write(path)
 
 
-class CliCase(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.dir = pathlib.Path(self.folder.name)
-        self.environment = {"HEADRACE_CACHE_DIR": str(self.dir / "cache"), "HEADRACE_STATE_DIR": str(self.dir / "state")}
-
-    def headrace(self, *arguments, **environment):
-        return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=300,
-                              env={**os.environ, **self.environment, **environment}, stdin=subprocess.DEVNULL)
-
-    def succeed(self, *arguments, **environment):
-        done = self.headrace(*arguments, **environment)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("headrace: error:", done.stderr)
-        return done
-
-    def fail_with(self, code, *arguments, **environment):
-        """Checks the exit code and that there is exactly one error line, the last; returns it."""
-        done = self.headrace(*arguments, **environment)
-        self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
-        lines = done.stderr.splitlines()
-        errors = [line for line in lines if line.startswith("headrace: error: ")]
-        self.assertEqual(len(errors), 1, done.stderr)
-        self.assertEqual(lines[-1], errors[0])
-        for line in lines[:-1]:
-            self.assertTrue(line.startswith("headrace: warning: "), line)
-        return errors[0]
-
-
+class CliCase(CommandCase):
     def needs(self, device):
         devices = json.loads(self.succeed("devices", "--json").stdout)["devices"]
         if not any(d["name"] == device or device in d.get("aliases", ()) for d in devices):
@@ -99,7 +66,7 @@ class UsageTest(CliCase):
 
     def test_a_full_disk_behind_stdout_is_an_error(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([BINARY, "devices", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            done = subprocess.run([self.BINARY, "devices", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("headrace: error: ", done.stderr)
 
@@ -117,8 +84,8 @@ class DevicesTest(CliCase):
             line = self.fail_with(1, *arguments, OCL_ICD_VENDORS="/nonexistent")
             self.assertIn("no OpenCL platform", line)
             self.assertIn("pocl-opencl-icd", line)
-        self.assertIn("CPU", self.headrace("devices", OCL_ICD_VENDORS="/nonexistent").stdout)
-        document = json.loads(self.headrace("devices", "--json", OCL_ICD_VENDORS="/nonexistent").stdout)
+        self.assertIn("CPU", self.run_program("devices", OCL_ICD_VENDORS="/nonexistent").stdout)
+        document = json.loads(self.run_program("devices", "--json", OCL_ICD_VENDORS="/nonexistent").stdout)
         self.assertEqual([d["name"] for d in document["devices"] if d["name"]], ["CPU"])
         self.assertIn("no OpenCL platform", document["hint"])
 
@@ -415,5 +382,4 @@ class BitstreamTest(CliCase):
 
 
 if __name__ == "__main__":
-    BINARY = sys.argv.pop(1)
-    unittest.main()
+    run_tests(CliCase)
