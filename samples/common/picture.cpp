@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "common/file_bytes.hpp"
 #include "common/picture_file_check.hpp"
 
 namespace headrace::samples {
@@ -17,22 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{1} << 30;
-
-std::vector<unsigned char> read_bytes(const std::string& path) {
-  std::error_code failed;
-  const std::uintmax_t size = fs::file_size(path, failed);
-  if (failed) fail(ErrorCode::kIo, "picture '" + path + "': " + failed.message());
-  if (size > kMaxFileBytes) fail(ErrorCode::kBadModel, "picture '" + path + "': larger than 1 GiB");
-  std::vector<unsigned char> bytes(size);
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!file) fail(ErrorCode::kIo, "picture '" + path + "': " + std::strerror(errno));
-  return bytes;
-}
+constexpr std::uintmax_t kMaxFileGib = 1;
 
 cv::Mat decode(const std::string& path, int flags) {
-  const std::vector<unsigned char> bytes = read_bytes(path);
+  const std::vector<unsigned char> bytes = read_file_bytes(path, "picture '" + path + "'", kMaxFileGib);
   const std::string damage = find_damage(bytes);
   if (!damage.empty()) fail(ErrorCode::kBadModel, "picture '" + path + "': " + damage);
   cv::Mat image;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validation_app/idx_file.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+
+#include "common/file_bytes.hpp"
 
 namespace headrace::samples {
 namespace {
 
 constexpr unsigned char kByteType = 0x08;
-constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{4} << 30U;
+constexpr std::uintmax_t kMaxFileGib = 4;
 constexpr std::size_t kMaxSide = 65536;
 
 bool is_gzip(const std::array<unsigned char, 4>& head) { return head[0] == 0x1F && head[1] == 0x8B; }
@@ -20,18 +21,6 @@ std::array<unsigned char, 4> read_head(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(head.data()), head.size());
   return head;
-}
-
-std::vector<unsigned char> read_bytes(const std::string& path) {
-  std::error_code failed;
-  const std::uintmax_t size = std::filesystem::file_size(path, failed);
-  if (failed) fail(ErrorCode::kIo, "'" + path + "': " + failed.message());
-  if (size > kMaxFileBytes) fail(ErrorCode::kBadModel, "'" + path + "': larger than 4 GiB");
-  std::vector<unsigned char> bytes(size);
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!file) fail(ErrorCode::kIo, "'" + path + "': " + std::strerror(errno));
-  return bytes;
 }
 
 }  // namespace
@@ -44,7 +33,7 @@ bool is_idx_file(const std::string& path) {
 IdxFile read_idx_file(const std::string& path, std::size_t rank) {
   if (is_gzip(read_head(path))) fail(ErrorCode::kBadModel, "'" + path + "' is compressed; unpack it with gunzip");
   IdxFile file;
-  file.bytes = read_bytes(path);
+  file.bytes = read_file_bytes(path, "'" + path + "'", kMaxFileGib);
   const auto& bytes = file.bytes;
   const bool is_idx = bytes.size() >= 4 && bytes[0] == 0 && bytes[1] == 0 && bytes[2] == kByteType && bytes[3] == rank;
   if (!is_idx) fail(ErrorCode::kBadModel, "'" + path + "' is no IDX file of bytes of rank " + std::to_string(rank));
