@@ -58,6 +58,13 @@ std::int64_t count_elems(const Shape& shape) {
   return count;
 }
 
+bool is_countable(const Shape& shape) {
+  std::int64_t bytes = 8;  // of the largest element
+  return std::all_of(shape.begin(), shape.end(), [&](std::int64_t dim) {
+    return dim >= 0 && !__builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes);
+  });
+}
+
 std::string to_string(const Shape& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) {

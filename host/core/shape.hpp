@@ -2,6 +2,7 @@
 // Shapes of tensors: concrete (Shape) and as a model file may leave them (PartialShape).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -17,6 +18,12 @@ using Shape = std::vector<std::int64_t>;
 
 // Returns the product of the dimensions (1 for a scalar). Throws kInvalidArgument where it overflows int64.
 std::int64_t count_elems(const Shape& shape);
+
+// Most dimensions that a model file may give a tensor.
+inline constexpr std::size_t kMaxFileRank = 32;
+// Whether strides and bytes of a tensor of any element type fit int64, zeros among the dimensions or not: what is read
+// from a file is asked before anything counts with it. False where a dimension is negative.
+bool is_countable(const Shape& shape);
 
 // Returns "[1,3,224,224]".
 std::string to_string(const Shape& shape);

@@ -2,6 +2,7 @@
 #include "core/tensor.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -85,6 +86,30 @@ std::int64_t checked_count(ElementType type, const Shape& shape) {
   return count;
 }
 
+Tensor with_host_order(Tensor tensor) {
+  if constexpr (std::endian::native == std::endian::big) {
+    Tensor copy = tensor.clone();
+    const auto size = static_cast<std::ptrdiff_t>(size_bytes(copy.type()));
+    std::byte* const end = copy.mutable_data() + copy.size_bytes();
+    for (std::byte* element = copy.mutable_data(); element != end; element += size) {
+      std::reverse(element, element + size);
+    }
+    return copy;
+  }
+  return tensor;
+}
+
+// A C++ bool holds 0 or 1; a file may hold any byte.
+Tensor with_clean_flags(Tensor tensor) {
+  const auto is_clean = [](std::byte b) { return b == std::byte{0} || b == std::byte{1}; };
+  if (std::all_of(tensor.data(), tensor.data() + tensor.size_bytes(), is_clean)) return tensor;
+  Tensor copy = tensor.clone();
+  for (std::byte* b = copy.mutable_data(); b != copy.mutable_data() + copy.size_bytes(); ++b) {
+    *b = std::byte{*b != std::byte{0}};
+  }
+  return copy;
+}
+
 }  // namespace
 
 Tensor::Tensor(ElementType type, Shape shape)
@@ -140,6 +165,11 @@ Tensor Tensor::clone() const {
 Tensor Tensor::aligned_copy() const {
   const bool is_ok = reinterpret_cast<std::uintptr_t>(data_) % headrace::size_bytes(type_) == 0;
   return is_ok ? *this : clone();
+}
+
+Tensor value_of_stored(const Tensor& stored) {
+  const Tensor aligned = stored.aligned_copy();
+  return with_host_order(stored.type() == ElementType::boolean ? with_clean_flags(aligned) : aligned);
 }
 
 Tensor convert(const Tensor& source, ElementType type) {

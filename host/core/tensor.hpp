@@ -107,6 +107,10 @@ class Tensor {
   bool is_read_only_ = false;
 };
 
+// Returns the value of a tensor that lies as model files store it: unaligned perhaps, little-endian on every host, any
+// byte for a boolean. Shares the memory where that is a value as it is, else copies.
+Tensor value_of_stored(const Tensor& stored);
+
 // Copies a tensor into a new one of another element type: float to integer truncates and saturates, NaN becomes 0,
 // anything to boolean is "not zero".
 Tensor convert(const Tensor& source, ElementType type);

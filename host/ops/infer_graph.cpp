@@ -11,9 +11,6 @@
 namespace headrace {
 namespace {
 
-// Shape computations are tiny; anything larger is data, which folding handles.
-constexpr std::int64_t kMaxValueElems = 4096;
-
 const OpDescriptor& op_of(const Node& node) {
   const OpDescriptor* op = find_op(node.type);
   if (op == nullptr || op->infer == nullptr) {
@@ -25,8 +22,7 @@ const OpDescriptor& op_of(const Node& node) {
 }
 
 [[noreturn]] void rethrow_with_layer(const Error& error, const Node& node) {
-  if (std::string_view(error.what()).starts_with("layer '")) throw error;
-  rethrow_with_prefix(error, "layer '" + node.name + "' (" + node.source_type + ")");
+  throw Error(error.code(), message_with_layer(error, node), error.file(), error.line());
 }
 
 void set_outputs(Node& node, const std::vector<InferOutput>& inferred) {

@@ -2,6 +2,7 @@
 // Infers types, shapes and small values node by node, for whole networks and for the graphs inside nodes.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
@@ -10,6 +11,10 @@
 #include "ops/descriptor.hpp"
 
 namespace headrace {
+
+// Most elements of a value that is followed before the run: computations of shapes are tiny; anything larger is data,
+// which folding handles.
+inline constexpr std::int64_t kMaxValueElems = 4096;
 
 // Tensors whose values are known before the run.
 using KnownValues = std::map<PortRef, Tensor>;

@@ -11,6 +11,12 @@
 
 namespace headrace {
 
+// The error's message with the layer before it, unless an inner layer stands there.
+inline std::string message_with_layer(const Error& error, const Node& node) {
+  if (std::string_view(error.what()).starts_with("layer '")) return error.what();
+  return "layer '" + node.name + "' (" + node.source_type + "): " + error.what();
+}
+
 // An operator's `infer` throws it for one input by number, or for all of them; infer_node adds whose inputs these are.
 // Who knows the values of the network's inputs can try again with them as constants.
 class UnknownValue : public Error {
@@ -20,7 +26,7 @@ class UnknownValue : public Error {
 
   // The same error with the tensors whose values are wanted and the layer's name.
   UnknownValue(const UnknownValue& error, const Node& node)
-      : Error(ErrorCode::kUnsupported, with_layer(error, node)), input_(error.input_) {
+      : Error(ErrorCode::kUnsupported, message_with_layer(error, node)), input_(error.input_) {
     // What came out of a body was wanted of tensors inside it; here it may be any input of the node.
     const bool is_one = input_ && error.sources_.empty() && *input_ < node.inputs.size();
     sources_ = is_one ? std::vector<PortRef>{node.inputs[*input_]} : node.inputs;
@@ -30,11 +36,6 @@ class UnknownValue : public Error {
   const std::vector<PortRef>& sources() const { return sources_; }
 
  private:
-  static std::string with_layer(const UnknownValue& error, const Node& node) {
-    if (std::string_view(error.what()).starts_with("layer '")) return error.what();
-    return "layer '" + node.name + "' (" + node.source_type + "): " + error.what();
-  }
-
   std::optional<std::size_t> input_;
   std::vector<PortRef> sources_;
 };

@@ -5,11 +5,10 @@
 #include <set>
 
 #include "ops/evaluate.hpp"
+#include "ops/infer_graph.hpp"
 
 namespace headrace {
 namespace {
-
-constexpr std::int64_t kMaxValueElems = 4096;  // as infer_shapes follows them
 
 // Adds the inputs behind one tensor, unless data is among them.
 void add_inputs_behind(const Graph& graph, PortRef source, std::set<std::size_t>& positions) {

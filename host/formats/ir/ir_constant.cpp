@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/ir/ir_constant.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <charconv>
-#include <limits>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -12,20 +9,14 @@
 namespace headrace::detail {
 namespace {
 
-constexpr std::size_t kMaxRank = 32;
-
-// Refuses shapes whose strides or bytes overflow, zeros among the dimensions or not.
 void check_bounds(const PartialShape& shape) {
-  if (shape.dims.size() > kMaxRank) {
-    fail(ErrorCode::kBadModel,
-         "shape has " + std::to_string(shape.dims.size()) + " dimensions, the limit is " + std::to_string(kMaxRank));
+  if (shape.dims.size() > kMaxFileRank) {
+    fail(ErrorCode::kBadModel, "shape has " + std::to_string(shape.dims.size()) + " dimensions, the limit is " +
+                                   std::to_string(kMaxFileRank));
   }
-  std::int64_t bytes = 8;
-  for (const Dimension& dim : shape.dims) {
-    if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(dim.min, 1), &bytes)) {
-      fail(ErrorCode::kBadModel, "shape " + to_string(shape) + " has more than 2^63 bytes");
-    }
-  }
+  Shape smallest;
+  for (const Dimension& dim : shape.dims) smallest.push_back(dim.min);
+  if (!is_countable(smallest)) fail(ErrorCode::kBadModel, "shape " + to_string(shape) + " has more than 2^63 bytes");
 }
 
 std::uint64_t byte_attribute(const IrLayer& layer, std::string_view name) {
@@ -50,31 +41,6 @@ std::span<const std::byte> slice(const WeightsBlob& weights, std::uint64_t offse
     fail(ErrorCode::kBadModel, wanted + "the file has " + std::to_string(weights.bytes.size()) + " bytes");
   }
   return weights.bytes.subspan(offset, size);
-}
-
-// A file is little-endian on every host.
-Tensor with_host_order(Tensor tensor) {
-  if constexpr (std::endian::native == std::endian::big) {
-    Tensor copy = tensor.clone();
-    const auto size = static_cast<std::ptrdiff_t>(size_bytes(copy.type()));
-    std::byte* const end = copy.mutable_data() + copy.size_bytes();
-    for (std::byte* element = copy.mutable_data(); element != end; element += size) {
-      std::reverse(element, element + size);
-    }
-    return copy;
-  }
-  return tensor;
-}
-
-// A C++ bool holds 0 or 1; a file may hold any byte.
-Tensor with_clean_flags(Tensor tensor) {
-  const auto is_clean = [](std::byte b) { return b == std::byte{0} || b == std::byte{1}; };
-  if (std::all_of(tensor.data(), tensor.data() + tensor.size_bytes(), is_clean)) return tensor;
-  Tensor copy = tensor.clone();
-  for (std::byte* b = copy.mutable_data(); b != copy.mutable_data() + copy.size_bytes(); ++b) {
-    *b = std::byte{*b != std::byte{0}};
-  }
-  return copy;
 }
 
 }  // namespace
@@ -120,8 +86,7 @@ Tensor read_constant(const IrLayer& layer, const WeightsBlob& weights) {
   }
   if (wanted == 0) return Tensor(*type, shape);
   const std::span<const std::byte> bytes = slice(weights, offset, size);
-  const Tensor shared = Tensor(*type, shape, weights.owner, bytes.data()).aligned_copy();
-  return with_host_order(*type == ElementType::boolean ? with_clean_flags(shared) : shared);
+  return value_of_stored(Tensor(*type, shape, weights.owner, bytes.data()));
 }
 
 }  // namespace headrace::detail

@@ -6,13 +6,11 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "ops/infer_graph.hpp"
 #include "ops/strided.hpp"
 
 namespace headrace::detail {
 namespace {
-
-// Values are followed through computations of shapes, which are tiny. Larger ones are data.
-constexpr std::int64_t kMaxValueElems = 4096;
 
 // What an unknown dimension is tried with: larger than the kernels and strides of ordinary networks, and multiples of
 // 64 so that divisions by strides leave no rest.
@@ -23,14 +21,6 @@ bool only_picks(std::string_view type) {
   constexpr std::string_view kPickers[] = {"ShapeOf",       "Gather",  "Slice",     "StridedSlice", "Split",
                                            "VariadicSplit", "Squeeze", "Unsqueeze", "Reshape"};
   return std::find(std::begin(kPickers), std::end(kPickers), type) != std::end(kPickers);
-}
-
-// Whether strides and bytes of the shape fit, zeros among its dimensions or not: operators count on it.
-bool is_sane(const Shape& shape) {
-  std::int64_t bytes = 8;
-  return std::all_of(shape.begin(), shape.end(), [&](std::int64_t dim) {
-    return dim >= 0 && !__builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes);
-  });
 }
 
 bool are_equal(const std::optional<Tensor>& a, const std::optional<Tensor>& b) {
@@ -69,6 +59,16 @@ const KnownTensor& OnnxBuilder::known(PortRef ref) const {
 
 PortRef OnnxBuilder::add(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
                          const RawAttributes& attributes, std::size_t output_count) {
+  return add_operator(type, opset, inputs, attributes, {}, output_count);
+}
+
+PortRef OnnxBuilder::add_with_bodies(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
+                                     std::vector<Body> bodies, std::size_t output_count) {
+  return add_operator(type, opset, inputs, {}, std::move(bodies), output_count);
+}
+
+PortRef OnnxBuilder::add_operator(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
+                                  const RawAttributes& attributes, std::vector<Body> bodies, std::size_t output_count) {
   const OpDescriptor* op = find_op(type);
   if (op == nullptr) fail(ErrorCode::kUnsupported, "needs the operator " + std::string(type) + ", which is not there");
   Node node;
@@ -79,26 +79,7 @@ PortRef OnnxBuilder::add(std::string_view type, std::int32_t opset, const std::v
   node.attributes = op->parse == nullptr ? Attributes{} : op->parse(type, opset, attributes);
   node.inputs = inputs;
   node.outputs.resize(output_count);
-  return add_node(std::move(node));
-}
-
-PortRef OnnxBuilder::add_with_bodies(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
-                                     std::vector<Body> bodies, std::size_t output_count) {
-  if (find_op(type) == nullptr) {
-    fail(ErrorCode::kUnsupported, "needs the operator " + std::string(type) + ", which is not there");
-  }
-  Node node;
-  node.type = type;
-  node.opset = opset;
-  node.source_type = source_type_;
-  node.name = unique_name(node_name_ + "/" + node.type);
-  node.inputs = inputs;
-  node.outputs.resize(output_count);
   node.bodies = std::move(bodies);
-  return add_node(std::move(node));
-}
-
-PortRef OnnxBuilder::add_node(Node node) {
   const NodeId id = graph_.add(std::move(node));
   next_id_ = id.value + 1;
   infer(graph_.at(id));
@@ -163,7 +144,7 @@ void OnnxBuilder::add_knowledge(PortRef ref, std::optional<ElementType> type, co
     const auto numbers = trial_dimension(i < dim_names.size() ? dim_names[i] : "", shape->dims[i]);
     for (std::size_t trial = 0; trial < 2; ++trial) shapes[trial].push_back(numbers[trial]);
   }
-  if (!is_sane(shapes[0]) || !is_sane(shapes[1])) return;
+  if (!is_countable(shapes[0]) || !is_countable(shapes[1])) return;
   // One set of numbers, in part from inference and in part from here, would not fit together.
   if (known.trials[0].shape && known.trials[1].shape) return;
   for (std::size_t trial = 0; trial < 2; ++trial) known.trials[trial].shape = shapes[trial];
@@ -221,7 +202,7 @@ void OnnxBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::siz
     for (std::size_t i = 0; i < outputs.size() && i < node.outputs.size(); ++i) {
       KnownTensor& known_output = slot({node.id, static_cast<std::int32_t>(i)});
       known_output.type = outputs[i].type;
-      if (!is_sane(outputs[i].shape)) return;
+      if (!is_countable(outputs[i].shape)) return;
       known_output.trials[trial].shape = outputs[i].shape;
       const bool is_half = outputs[i].type == ElementType::f16 && node.type != "Convert";
       are_values_known = are_values_known && !is_half && count_elems(outputs[i].shape) <= kMaxValueElems;

@@ -75,7 +75,8 @@ class OnnxBuilder {
   std::string unique_name(std::string name);
 
  private:
-  PortRef add_node(Node node);
+  PortRef add_operator(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
+                       const RawAttributes& attributes, std::vector<Body> bodies, std::size_t output_count);
   KnownTensor& slot(PortRef ref);
   void infer(const Node& node);
   void infer_trial(const Node& node, const OpDescriptor& op, std::size_t trial);

@@ -292,7 +292,7 @@ Ints iota(std::int64_t first, std::int64_t last) {
   return values;
 }
 
-std::vector<std::span<const OnnxConverter>> onnx_converter_table();  // written by cmake/onnx_converters.cmake
+std::vector<std::span<const OnnxConverter>> onnx_converter_table();  // written by cmake/tables.cmake
 
 const OnnxConverter* find_onnx_converter(std::string_view domain, std::string_view type) {
   static const auto kByType = [] {

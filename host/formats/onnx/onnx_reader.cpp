@@ -19,22 +19,17 @@ constexpr std::int64_t kMaxOpset = 23;
 constexpr std::size_t kMaxNodes = 1'000'000;
 
 PartialShape shape_of_info(const OnnxValueInfo& info, std::vector<std::string_view>& dim_names) {
-  PartialShape shape;
-  shape.is_rank_known = info.has_shape;
-  constexpr std::size_t kMaxRank = 32;
-  if (info.dims.size() > kMaxRank) {
+  if (info.dims.size() > kMaxFileRank) {
     fail(ErrorCode::kBadModel, "tensor " + quote(info.name) + " has " + std::to_string(info.dims.size()) +
-                                   " dimensions, the limit is " + std::to_string(kMaxRank));
+                                   " dimensions, the limit is " + std::to_string(kMaxFileRank));
   }
-  std::int64_t bytes = 8;
-  for (const OnnxDimension& dim : info.dims) {
-    const bool is_static = dim.value && *dim.value >= 0;
-    shape.dims.push_back(is_static ? Dimension{*dim.value, *dim.value} : Dimension{});
-    dim_names.push_back(dim.param);
-    if (is_static && __builtin_mul_overflow(bytes, std::max<std::int64_t>(*dim.value, 1), &bytes)) {
-      fail(ErrorCode::kBadModel, "tensor " + quote(info.name) + " has more than 2^63 bytes");
-    }
+  const PartialShape shape = declared_shape(info);
+  Shape smallest;
+  for (const Dimension& dim : shape.dims) smallest.push_back(dim.min);
+  if (!is_countable(smallest)) {
+    fail(ErrorCode::kBadModel, "tensor " + quote(info.name) + " has more than 2^63 bytes");
   }
+  for (const OnnxDimension& dim : info.dims) dim_names.push_back(dim.param);
   return shape;
 }
 
@@ -70,6 +65,16 @@ bool has_references(const OnnxNode& node) {
 }
 
 }  // namespace
+
+PartialShape declared_shape(const OnnxValueInfo& info) {
+  PartialShape shape;
+  shape.is_rank_known = info.has_shape;
+  for (const OnnxDimension& dim : info.dims) {
+    const bool is_static = dim.value && *dim.value >= 0;
+    shape.dims.push_back(is_static ? Dimension{*dim.value, *dim.value} : Dimension{});
+  }
+  return shape;
+}
 
 std::map<std::string_view, std::int64_t> opset_map(const std::vector<OnnxOpset>& opsets) {
   std::map<std::string_view, std::int64_t> map;

@@ -95,6 +95,8 @@ inline constexpr int kMaxCallDepth = 48;
 
 // The names of a graph's outputs, and the opsets by domain; throws kUnsupported for an opset that is not known.
 std::vector<std::string_view> output_names(const OnnxGraph& graph);
+// What the file says of a shape, unchecked; a negative or named dimension is open.
+PartialShape declared_shape(const OnnxValueInfo& info);
 std::map<std::string_view, std::int64_t> opset_map(const std::vector<OnnxOpset>& opsets);
 
 // Reads one model. Not thread-safe.

@@ -2,9 +2,7 @@
 #include "formats/onnx/onnx_tensor.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 
 #include "core/error.hpp"
@@ -12,39 +10,15 @@
 namespace headrace::detail {
 namespace {
 
-constexpr std::size_t kMaxRank = 32;
-
-// Refuses shapes whose bytes or strides overflow, zeros among the dimensions or not.
 Shape checked_shape(const OnnxTensor& tensor) {
-  if (tensor.dims.size() > kMaxRank) {
+  if (tensor.dims.size() > kMaxFileRank) {
     fail(ErrorCode::kBadModel,
-         "has " + std::to_string(tensor.dims.size()) + " dimensions, the limit is " + std::to_string(kMaxRank));
+         "has " + std::to_string(tensor.dims.size()) + " dimensions, the limit is " + std::to_string(kMaxFileRank));
   }
-  std::int64_t bytes = 8;
-  for (const std::int64_t dim : tensor.dims) {
-    if (dim < 0 || __builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes)) {
-      fail(ErrorCode::kBadModel, "has the impossible shape " + to_string(tensor.dims));
-    }
+  if (!is_countable(tensor.dims)) {
+    fail(ErrorCode::kBadModel, "has the impossible shape " + to_string(tensor.dims));
   }
   return tensor.dims;
-}
-
-// Bytes are little-endian in the file, whatever the host.
-void to_host_order(Tensor& tensor) {
-  if constexpr (std::endian::native == std::endian::big) {
-    const auto size = static_cast<std::ptrdiff_t>(size_bytes(tensor.type()));
-    std::byte* const end = tensor.mutable_data() + tensor.size_bytes();
-    for (std::byte* element = tensor.mutable_data(); element != end; element += size) {
-      std::reverse(element, element + size);
-    }
-  }
-}
-
-// A C++ bool holds 0 or 1; a file may hold any byte.
-void clean_flags(Tensor& tensor) {
-  for (std::byte* b = tensor.mutable_data(); b != tensor.mutable_data() + tensor.size_bytes(); ++b) {
-    *b = std::byte{*b != std::byte{0}};
-  }
 }
 
 Tensor from_bytes(std::span<const std::byte> bytes, ElementType type, const Shape& shape,
@@ -55,15 +29,9 @@ Tensor from_bytes(std::span<const std::byte> bytes, ElementType type, const Shap
                                    " of " + std::string(to_string(type)) + " needs " + std::to_string(wanted));
   }
   if (wanted == 0) return Tensor(type, shape);
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % size_bytes(type) == 0;
-  const bool is_native = std::endian::native == std::endian::little && type != ElementType::boolean;
-  if (is_aligned && is_native) return Tensor(type, shape, owner, bytes.data());
-  Tensor copy(type, shape);
-  std::memcpy(copy.mutable_data(), bytes.data(), bytes.size());
-  drop_file_pages(bytes);
-  to_host_order(copy);
-  if (type == ElementType::boolean) clean_flags(copy);
-  return copy;
+  Tensor value = value_of_stored(Tensor(type, shape, owner, bytes.data()));
+  if (value.data() != bytes.data()) drop_file_pages(bytes);
+  return value;
 }
 
 template <typename T>

@@ -85,13 +85,7 @@ std::optional<std::vector<PortRef>> unroll_loop(OnnxContext& c, const OnnxGraph&
 
 // What the body says of an input that changes in the loop; what it does not say may be anything.
 OnnxBodyInput changing_input(const OnnxContext& c, const OnnxValueInfo& info, PortRef initial) {
-  OnnxBodyInput input{c.element_type(initial), {}};
-  input.shape.is_rank_known = info.has_shape;
-  for (const OnnxDimension& dim : info.dims) {
-    const bool is_static = dim.value && *dim.value >= 0;
-    input.shape.dims.push_back(is_static ? Dimension{*dim.value, *dim.value} : Dimension{});
-  }
-  return input;
+  return {c.element_type(initial), declared_shape(info)};
 }
 
 // Inputs: trip count, condition, states. The body takes (iteration, condition, states) and gives (condition, states,
