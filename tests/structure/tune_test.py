@@ -8,12 +8,10 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import time
-import unittest
 
-import cli_test
 from cli_test import CliCase, relu_net
+from command_case import run_tests
 from ir_text import IrText
 
 LAYERS = 6
@@ -54,7 +52,7 @@ class TuneCase(CliCase):
 
 class TuneTest(TuneCase):
     def test_goes_on_after_an_interrupt(self):
-        command = [cli_test.BINARY, "tune", str(self.model), "-d", "POCL"]
+        command = [self.BINARY, "tune", str(self.model), "-d", "POCL"]
         environment = {**os.environ, **self.environment}
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment) as process:
             while not self.tables() and process.poll() is None:
@@ -161,5 +159,4 @@ class PeakTest(TuneCase):
 
 
 if __name__ == "__main__":
-    cli_test.BINARY = sys.argv.pop(1)
-    unittest.main()
+    run_tests(TuneCase)
