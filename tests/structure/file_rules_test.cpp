@@ -84,8 +84,10 @@ TEST(FileRulesTest, EveryFolderHasAShortReadme) {
                                       "cmake",
                                       "host/device/opencl",
                                       "host/device/cpu",
+                                      "host/formats/import",
                                       "host/formats/ir",
-                                      "host/formats/npy"};
+                                      "host/formats/npy",
+                                      "host/formats/onnx"};
   for (const auto& entry : fs::directory_iterator(repository_root() / "host")) {
     if (entry.is_directory()) folders.push_back("host/" + entry.path().filename().string());
   }

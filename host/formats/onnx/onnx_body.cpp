@@ -131,7 +131,7 @@ OnnxBody OnnxReader::read_body(const OnnxGraph& body, const std::vector<OnnxBody
   result.graph = std::make_shared<Graph>();
   result.graph->name = body.name;
   result.own_parameters = inputs.size();
-  OnnxBuilder inner(*result.graph, builder());
+  ImportBuilder inner(*result.graph, builder());
   OnnxFrame frame{result.graph.get(), &inner, {}, {}};
   OnnxScope scope = body_scope();
   scope.frame = &frame;

@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "formats/onnx/onnx_wire.hpp"
+#include "formats/import/wire_fields.hpp"
 
 namespace headrace::detail {
 namespace {

@@ -95,25 +95,6 @@ std::vector<std::string_view> output_names(const OnnxGraph& graph) {
   return names;
 }
 
-void OnnxRefusals::add(const std::string& what, std::string_view node) {
-  const auto [entry, is_new] = index_.emplace(what, items_.size());
-  if (is_new) items_.push_back({what, std::string(node), 0});
-  ++items_[entry->second].count;
-}
-
-void OnnxRefusals::throw_if_any() const {
-  if (items_.empty()) return;
-  constexpr std::size_t kMaxShown = 40;
-  std::string message = "not supported: ";
-  for (std::size_t i = 0; i < std::min(items_.size(), kMaxShown); ++i) {
-    const Item& item = items_[i];
-    const std::string count = item.count == 1 ? "" : std::to_string(item.count) + " times, first ";
-    message += (i == 0 ? "" : ", ") + item.what + " (" + count + quote(item.node) + ")";
-  }
-  if (items_.size() > kMaxShown) message += " and " + std::to_string(items_.size() - kMaxShown) + " more";
-  fail(ErrorCode::kUnsupported, message);
-}
-
 void OnnxReader::read() {
   OnnxScope scope;
   scope.frame = frame_;
@@ -169,30 +150,6 @@ void OnnxReader::add_parameters(OnnxScope& scope) {
   }
 }
 
-// Two outputs on one tensor, and an output that is an input or a constant, get a tensor of their own, so that each has
-// its name. Convert to its own type copies.
-PortRef OnnxReader::named_output(std::string_view name, PortRef ref) {
-  std::vector<std::string>& names = builder().graph().at(ref.node).outputs.at(static_cast<std::size_t>(ref.port)).names;
-  if (!names.empty() && names[0] == name) return ref;
-  const std::string& producer = builder().graph().at(ref.node).type;
-  const auto& results = builder().graph().results();
-  const bool is_taken =
-      std::any_of(results.begin(), results.end(), [&](NodeId id) { return builder().graph().at(id).inputs[0] == ref; });
-  const auto place = std::find(names.begin(), names.end(), name);
-  if (!is_taken && producer != "Parameter") {
-    if (place != names.end()) names.erase(place);
-    names.insert(names.begin(), std::string(name));
-    return ref;
-  }
-  if (place != names.end()) names.erase(place);
-  const auto& type = builder().known(ref).type;
-  if (!type) fail(ErrorCode::kUnsupported, "output " + quote(name) + ": its element type is not known");
-  builder().begin_node(name, "Identity");
-  const PortRef copy = builder().add("Convert", 1, {ref}, {{"destination_type", std::string(to_string(*type))}});
-  builder().graph().at(copy.node).outputs[0].names = {std::string(name)};
-  return copy;
-}
-
 void OnnxReader::add_results(OnnxScope& scope) {
   std::unordered_map<std::string_view, bool> seen;
   for (const OnnxValueInfo& info : model_.graph.outputs) {
@@ -201,7 +158,7 @@ void OnnxReader::add_results(OnnxScope& scope) {
     }
     const OnnxValue value = look_up(info.name, scope);
     HEADRACE_ASSERT(value.has_value(), "an output was refused without a refusal");
-    builder().add_result(info.name, named_output(info.name, *value));
+    builder().add_output(info.name, *value);
   }
 }
 

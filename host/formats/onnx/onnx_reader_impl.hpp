@@ -14,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/onnx/onnx_builder.hpp"
+#include "formats/import/import_builder.hpp"
+#include "formats/import/refusals.hpp"
 #include "formats/onnx/onnx_file.hpp"
 #include "formats/onnx/onnx_tensor.hpp"
 
@@ -34,26 +35,10 @@ class Temporarily {
   T old_;
 };
 
-// What has to be refused, collected so that one error tells the user all of it.
-class OnnxRefusals {
- public:
-  void add(const std::string& what, std::string_view node);
-  void throw_if_any() const;
-
- private:
-  struct Item {
-    std::string what;
-    std::string node;  // the first one's name
-    std::size_t count = 0;
-  };
-  std::vector<Item> items_;
-  std::map<std::string, std::size_t> index_;
-};
-
 // A graph that nodes are emitted into: the network's, or that of a body which is run later.
 struct OnnxFrame {
   Graph* graph = nullptr;
-  OnnxBuilder* builder = nullptr;
+  ImportBuilder* builder = nullptr;
   std::map<PortRef, PortRef> captures;  // tensors of the graph around it -> the body's Parameters for them
   std::vector<PortRef> captured;        // in the order of the Parameters
 };
@@ -108,7 +93,7 @@ class OnnxReader {
   void read();
 
   // Of the graph that the node being converted goes to.
-  OnnxBuilder& builder() { return *frame_->builder; }
+  ImportBuilder& builder() { return *frame_->builder; }
   OnnxTensors& tensors() { return tensors_; }
 
   // For converters of nodes with bodies: emits the body's nodes into the graph with `inputs` for its inputs (no more
@@ -126,7 +111,6 @@ class OnnxReader {
  private:
   void add_parameters(OnnxScope& scope);
   void add_results(OnnxScope& scope);
-  PortRef named_output(std::string_view name, PortRef ref);
   void declare(const OnnxGraph& graph, OnnxScope& scope);
   void convert_nodes(std::span<const OnnxNode> nodes, std::span<const std::string_view> outputs, OnnxScope& scope);
   void convert_node(const OnnxNode& node, OnnxScope& scope);
@@ -146,11 +130,11 @@ class OnnxReader {
   void count_node(const OnnxNode& node);
 
   const OnnxModel& model_;
-  OnnxBuilder main_builder_;
+  ImportBuilder main_builder_;
   OnnxFrame main_frame_;
   OnnxFrame* frame_ = &main_frame_;
   OnnxTensors tensors_;
-  OnnxRefusals refusals_;
+  Refusals refusals_;
   OnnxScope* scope_ = nullptr;  // of the node that is converted now
   std::string node_path_;       // its name with all prefixes
   std::string node_type_;
@@ -158,15 +142,10 @@ class OnnxReader {
   std::size_t node_count_ = 0;  // converted so far
 };
 
-// A name from the file as a message may show it: cut to a readable length, without control characters.
-std::string readable(std::string_view text);
-
 // "node 'NAME' (TYPE)", for messages.
 std::string onnx_node_text(const OnnxNode& node);
 
-// Indices of the nodes that `outputs` need, producers before users and otherwise in the file's order. `is_outside`
-// says whether a name comes from outside the nodes. Throws kBadModel naming a missing tensor, one that two nodes make,
-// or the nodes of a cycle.
+// Indices of the nodes that `outputs` need, in the order in which they are converted; see order_nodes.
 std::vector<std::size_t> order_onnx_nodes(std::span<const OnnxNode> nodes, std::span<const std::string_view> outputs,
                                           const std::function<bool(std::string_view)>& is_outside);
 

@@ -33,11 +33,11 @@ struct KnownTensor {
 };
 
 // Not thread-safe.
-class OnnxBuilder {
+class ImportBuilder {
  public:
-  explicit OnnxBuilder(Graph& graph) : graph_(graph) {}
+  explicit ImportBuilder(Graph& graph) : graph_(graph) {}
   // For the graph of a body: unknown dimensions are tried with the same numbers as in the graph around it.
-  OnnxBuilder(Graph& graph, const OnnxBuilder& outer)
+  ImportBuilder(Graph& graph, const ImportBuilder& outer)
       : graph_(graph), trial_dimensions_(outer.trial_dimensions_), is_dynamic_(outer.is_dynamic_) {}
 
   // Names what is emitted from now on: helpers of one ONNX node are "NAME/Type", made unique.
@@ -53,6 +53,9 @@ class OnnxBuilder {
   PortRef add_constant(const Tensor& value);
   PortRef add_parameter(std::string_view name, ElementType type, const PartialShape& shape);
   void add_result(std::string_view name, PortRef source);
+  // Makes a tensor an output of the network: a Result on a tensor whose first name is `name`. Two outputs on one
+  // tensor, and an output that is an input or a constant, get a tensor of their own.
+  void add_output(std::string_view name, PortRef source);
 
   const KnownTensor& known(PortRef ref) const;
   // Fills in what inference could not tell: the file's own word.
@@ -77,6 +80,7 @@ class OnnxBuilder {
  private:
   PortRef add_operator(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
                        const RawAttributes& attributes, std::vector<Body> bodies, std::size_t output_count);
+  PortRef named_output(std::string_view name, PortRef ref);
   KnownTensor& slot(PortRef ref);
   void infer(const Node& node);
   void infer_trial(const Node& node, const OpDescriptor& op, std::size_t trial);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/onnx/onnx_wire.hpp"
+#include "formats/import/wire_fields.hpp"
 
 #include <google/protobuf/wire_format_lite.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/onnx/onnx_builder.hpp"
+#include "formats/import/import_builder.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -32,43 +32,44 @@ bool are_equal(const std::optional<Tensor>& a, const std::optional<Tensor>& b) {
 
 }  // namespace
 
-std::string OnnxBuilder::unique_name(std::string name) {
+std::string ImportBuilder::unique_name(std::string name) {
   std::string unique = name;
   for (int number = 2; !names_.insert(unique).second; ++number) unique = name + "_" + std::to_string(number);
   return unique;
 }
 
-void OnnxBuilder::begin_node(std::string_view name, std::string_view source_type) {
+void ImportBuilder::begin_node(std::string_view name, std::string_view source_type) {
   node_name_ = name;
   source_type_ = source_type;
 }
 
-KnownTensor& OnnxBuilder::slot(PortRef ref) {
+KnownTensor& ImportBuilder::slot(PortRef ref) {
   std::vector<KnownTensor>& ports = known_[ref.node.value];
   const auto port = static_cast<std::size_t>(ref.port);
   if (ports.size() <= port) ports.resize(port + 1);
   return ports[port];
 }
 
-const KnownTensor& OnnxBuilder::known(PortRef ref) const {
+const KnownTensor& ImportBuilder::known(PortRef ref) const {
   static const KnownTensor kNothing;
   const auto found = known_.find(ref.node.value);
   if (found == known_.end() || found->second.size() <= static_cast<std::size_t>(ref.port)) return kNothing;
   return found->second[static_cast<std::size_t>(ref.port)];
 }
 
-PortRef OnnxBuilder::add(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
-                         const RawAttributes& attributes, std::size_t output_count) {
+PortRef ImportBuilder::add(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
+                           const RawAttributes& attributes, std::size_t output_count) {
   return add_operator(type, opset, inputs, attributes, {}, output_count);
 }
 
-PortRef OnnxBuilder::add_with_bodies(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
-                                     std::vector<Body> bodies, std::size_t output_count) {
+PortRef ImportBuilder::add_with_bodies(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
+                                       std::vector<Body> bodies, std::size_t output_count) {
   return add_operator(type, opset, inputs, {}, std::move(bodies), output_count);
 }
 
-PortRef OnnxBuilder::add_operator(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
-                                  const RawAttributes& attributes, std::vector<Body> bodies, std::size_t output_count) {
+PortRef ImportBuilder::add_operator(std::string_view type, std::int32_t opset, const std::vector<PortRef>& inputs,
+                                    const RawAttributes& attributes, std::vector<Body> bodies,
+                                    std::size_t output_count) {
   const OpDescriptor* op = find_op(type);
   if (op == nullptr) fail(ErrorCode::kUnsupported, "needs the operator " + std::string(type) + ", which is not there");
   Node node;
@@ -86,7 +87,7 @@ PortRef OnnxBuilder::add_operator(std::string_view type, std::int32_t opset, con
   return {id, 0};
 }
 
-PortRef OnnxBuilder::add_constant(const Tensor& value) {
+PortRef ImportBuilder::add_constant(const Tensor& value) {
   const PortRef ref{graph_.add_const(unique_name(node_name_ + "/Const"), value), 0};
   next_id_ = ref.node.value + 1;
   KnownTensor& known = slot(ref);
@@ -95,7 +96,7 @@ PortRef OnnxBuilder::add_constant(const Tensor& value) {
   return ref;
 }
 
-PortRef OnnxBuilder::add_parameter(std::string_view name, ElementType type, const PartialShape& shape) {
+PortRef ImportBuilder::add_parameter(std::string_view name, ElementType type, const PartialShape& shape) {
   Node node;
   node.type = "Parameter";
   node.source_type = "input";
@@ -114,7 +115,7 @@ PortRef OnnxBuilder::add_parameter(std::string_view name, ElementType type, cons
   return {id, 0};
 }
 
-void OnnxBuilder::add_result(std::string_view name, PortRef source) {
+void ImportBuilder::add_result(std::string_view name, PortRef source) {
   Node node;
   node.type = "Result";
   node.source_type = "output";
@@ -123,7 +124,30 @@ void OnnxBuilder::add_result(std::string_view name, PortRef source) {
   graph_.add(std::move(node));
 }
 
-std::array<std::int64_t, 2> OnnxBuilder::trial_dimension(std::string_view name, const Dimension& dimension) {
+PortRef ImportBuilder::named_output(std::string_view name, PortRef ref) {
+  std::vector<std::string>& names = graph_.at(ref.node).outputs.at(static_cast<std::size_t>(ref.port)).names;
+  if (!names.empty() && names[0] == name) return ref;
+  const auto& results = graph_.results();
+  const bool is_taken =
+      std::any_of(results.begin(), results.end(), [&](NodeId id) { return graph_.at(id).inputs[0] == ref; });
+  const auto place = std::find(names.begin(), names.end(), name);
+  if (place != names.end()) names.erase(place);
+  if (!is_taken && graph_.at(ref.node).type != "Parameter") {
+    names.insert(names.begin(), std::string(name));
+    return ref;
+  }
+  const auto& type = known(ref).type;
+  if (!type) fail(ErrorCode::kUnsupported, "output " + quote(name) + ": its element type is not known");
+  begin_node(name, "Identity");
+  // Convert to its own type copies.
+  const PortRef copy = add("Convert", 1, {ref}, {{"destination_type", std::string(to_string(*type))}});
+  graph_.at(copy.node).outputs[0].names = {std::string(name)};
+  return copy;
+}
+
+void ImportBuilder::add_output(std::string_view name, PortRef source) { add_result(name, named_output(name, source)); }
+
+std::array<std::int64_t, 2> ImportBuilder::trial_dimension(std::string_view name, const Dimension& dimension) {
   if (dimension.is_static()) return {dimension.min, dimension.min};
   is_dynamic_ = true;
   if (name.empty()) return kTrialNumbers;
@@ -134,8 +158,9 @@ std::array<std::int64_t, 2> OnnxBuilder::trial_dimension(std::string_view name, 
       .first->second;
 }
 
-void OnnxBuilder::add_knowledge(PortRef ref, std::optional<ElementType> type, const std::optional<PartialShape>& shape,
-                                std::span<const std::string_view> dim_names) {
+void ImportBuilder::add_knowledge(PortRef ref, std::optional<ElementType> type,
+                                  const std::optional<PartialShape>& shape,
+                                  std::span<const std::string_view> dim_names) {
   KnownTensor& known = slot(ref);
   if (!known.type) known.type = type;
   if (!shape || !shape->is_rank_known) return;
@@ -150,7 +175,7 @@ void OnnxBuilder::add_knowledge(PortRef ref, std::optional<ElementType> type, co
   for (std::size_t trial = 0; trial < 2; ++trial) known.trials[trial].shape = shapes[trial];
 }
 
-void OnnxBuilder::store_types() {
+void ImportBuilder::store_types() {
   for (const auto& [id, ports] : known_) {
     if (!graph_.contains({id})) continue;
     std::vector<OutputInfo>& outputs = graph_.at(NodeId{id}).outputs;
@@ -160,7 +185,7 @@ void OnnxBuilder::store_types() {
   }
 }
 
-void OnnxBuilder::infer(const Node& node) {
+void ImportBuilder::infer(const Node& node) {
   const OpDescriptor& op = *find_op(node.type);
   if (op.infer == nullptr) return;
   infer_trial(node, op, 0);
@@ -175,7 +200,7 @@ void OnnxBuilder::infer(const Node& node) {
   }
 }
 
-void OnnxBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::size_t trial) {
+void ImportBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::size_t trial) {
   std::vector<InferInput> inputs;
   std::vector<Tensor> values;
   // Bodies and contractions of many operands can take any time.
@@ -226,7 +251,7 @@ void OnnxBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::siz
   }
 }
 
-void OnnxBuilder::mark_accidental(const Node& node) {
+void ImportBuilder::mark_accidental(const Node& node) {
   bool do_inputs_differ = false;
   bool is_accidental = false;
   for (const PortRef& ref : node.inputs) {
