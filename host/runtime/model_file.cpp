@@ -9,20 +9,33 @@
 #include "core/file.hpp"
 #include "formats/ir/ir_reader.hpp"
 #include "formats/onnx/onnx_reader.hpp"
+#include "formats/tensorflow/tensorflow_reader.hpp"
 
 namespace headrace {
 namespace {
 
-enum class Format { kIr, kOnnx };
+enum class Format { kIr, kOnnx, kTensorflow };
 
 Format format_of_content(const std::string& path) {
   const MappedFile file = map_file(path);
   const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first != std::string_view::npos && text[first] == '<') return Format::kIr;
-  // An ONNX file begins with its field 1, ir_version, a varint.
-  if (!text.empty() && text[0] == '\x08') return Format::kOnnx;
-  fail(ErrorCode::kBadModel, quote(path) + " is no model that is known: expected an IR .xml or an .onnx file");
+  // A SavedModel begins with its field 1, schema version 1, then a MetaGraphDef.
+  if (text.starts_with("\x08\x01\x12")) {
+    fail(ErrorCode::kUnsupported, quote(path) +
+                                      " is a TensorFlow SavedModel, whose variables lie in other files: freeze it "
+                                      "into a graph with samples/tensorflow/freeze.py");
+  }
+  // An ONNX file begins with its field 1, ir_version, a varint; a frozen graph with its field 1, a node.
+  if (text.starts_with('\x08')) return Format::kOnnx;
+  if (text.starts_with('\x0A')) return Format::kTensorflow;
+  if (first != std::string_view::npos && text.substr(first).starts_with("node {")) {
+    fail(ErrorCode::kUnsupported, quote(path) + " is a TensorFlow graph as text: write it in the binary form (.pb)");
+  }
+  fail(ErrorCode::kBadModel, quote(path) +
+                                 " is no model that is known: expected an IR .xml, an .onnx file or a frozen "
+                                 "TensorFlow graph .pb");
 }
 
 Format format_of(const std::string& path) {
@@ -33,16 +46,21 @@ Format format_of(const std::string& path) {
   return format_of_content(path);
 }
 
+std::string_view described(Format format) {
+  return format == Format::kOnnx ? "an ONNX model, which holds its weights or names their files"
+                                 : "a TensorFlow graph, which holds its weights";
+}
+
 }  // namespace
 
 Graph read_model_file(const std::string& path, const std::string& weights_path) {
-  if (format_of(path) == Format::kIr) return read_ir(path, weights_path);
+  const Format format = format_of(path);
+  if (format == Format::kIr) return read_ir(path, weights_path);
   if (!weights_path.empty()) {
     fail(ErrorCode::kInvalidArgument,
-         quote(path) + " is an ONNX model, which holds its weights or names their files: leave out " +
-             quote(weights_path));
+         quote(path) + " is " + std::string(described(format)) + ": leave out " + quote(weights_path));
   }
-  return read_onnx(path);
+  return format == Format::kOnnx ? read_onnx(path) : read_tensorflow(path);
 }
 
 }  // namespace headrace

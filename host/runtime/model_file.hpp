@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// Chooses the reader by the file's ending (.xml, .onnx), else by its first bytes. Throws what the reader throws,
+// Chooses the reader by the file's ending (.xml, .onnx), else by its first bytes (.pb). Throws what the reader throws,
 // kBadModel for a file of no known format, kInvalidArgument where weights are named for a format that has none.
 Graph read_model_file(const std::string& path, const std::string& weights_path);
 

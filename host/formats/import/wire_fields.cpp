@@ -98,6 +98,25 @@ void WireFields::append_floats(std::vector<float>& values) {
   }
 }
 
+std::vector<double> WireFields::doubles() {
+  std::uint64_t bits = 0;
+  if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+    need(WireFormatLite::WIRETYPE_FIXED64);
+    if (!stream_.ReadLittleEndian64(&bits)) fail_here();
+    return {std::bit_cast<double>(bits)};
+  }
+  const std::span<const std::byte> packed = bytes();
+  if (packed.size() % sizeof(double) != 0) fail_here();
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(packed.data()),
+                                                static_cast<int>(packed.size()));
+  std::vector<double> values(packed.size() / sizeof(double));
+  for (double& value : values) {
+    if (!stream.ReadLittleEndian64(&bits)) fail_here();
+    value = std::bit_cast<double>(bits);
+  }
+  return values;
+}
+
 void WireFields::fail_here() const {
   fail(ErrorCode::kBadModel, "damaged protobuf: " + std::string(what_) +
                                  (number_ == 0 ? "" : ", at or behind field " + std::to_string(number_)));

@@ -36,6 +36,8 @@ class WireFields {
   // Appends the values of a repeated field, in its packed or its plain form.
   void append_int64s(std::vector<std::int64_t>& values);
   void append_floats(std::vector<float>& values);
+  // The values of one occurrence of a repeated field of doubles.
+  std::vector<double> doubles();
 
  private:
   void need(std::uint32_t wire_type);
