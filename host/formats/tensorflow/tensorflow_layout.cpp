@@ -1,46 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/tensorflow/tensorflow_layout.hpp"
 
-#include <cstring>
-
 #include "core/file.hpp"
+#include "core/permute.hpp"
 
 namespace headrace::detail {
-namespace {
-
-// Copies elements of `width` bytes so that axis i of the result is axis order[i] of x.
-Tensor permuted_tensor(const Tensor& x, const Ints& order) {
-  const auto strides = row_major_strides(x.shape());
-  Shape shape;
-  Ints steps;
-  for (const std::int64_t axis : order) {
-    shape.push_back(x.shape()[static_cast<std::size_t>(axis)]);
-    steps.push_back(strides[static_cast<std::size_t>(axis)]);
-  }
-  Tensor result(x.type(), shape);
-  if (result.count() == 0) return result;
-  const std::size_t width = size_bytes(x.type());
-  std::byte* to = result.mutable_data();
-  const std::byte* const from = x.data();
-  const std::size_t last = shape.size() - 1;
-  Ints place(shape.size(), 0);
-  std::int64_t offset = 0;
-  for (std::int64_t row = 0; row < result.count() / shape[last]; ++row) {
-    for (std::int64_t i = 0; i < shape[last]; ++i, to += width) {
-      std::memcpy(to, from + static_cast<std::size_t>(offset + i * steps[last]) * width, width);
-    }
-    for (std::size_t axis = last; axis-- > 0;) {
-      offset += steps[axis];
-      if (++place[axis] < shape[axis]) break;
-      offset -= steps[axis] * shape[axis];
-      place[axis] = 0;
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
 bool has_channels_last(const TensorflowContext& c) {
   const std::string format = c.attr_string("data_format", "NHWC");
   if (format == "NHWC" || format == "NDHWC") return true;
@@ -110,7 +74,7 @@ RawAttributes window_of(const TensorflowContext& c, const Ints& strides, const I
 PortRef permuted(TensorflowContext& c, PortRef x, const Ints& order) {
   const auto value = c.value(x);
   if (!value || value->shape().size() != order.size()) return c.transpose(x, order);
-  return c.constant(permuted_tensor(*value, order));
+  return c.constant(headrace::permuted(*value, order));
 }
 
 PortRef reshaped(TensorflowContext& c, PortRef x, const Shape& shape) {
