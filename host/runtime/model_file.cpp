@@ -16,9 +16,18 @@ namespace {
 
 enum class Format { kIr, kOnnx, kTensorflow };
 
+// A frozen graph begins with its field 1, a node, whose field 1 is its name. The length between them may be the letter
+// '<'.
+bool begins_as_graph(std::string_view text) {
+  std::size_t place = 1;
+  while (place < text.size() && place < 6 && static_cast<unsigned char>(text[place]) >= 0x80) ++place;
+  return text.starts_with('\x0A') && place + 1 < text.size() && text[place + 1] == '\x0A';
+}
+
 Format format_of_content(const std::string& path) {
   const MappedFile file = map_file(path);
   const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  if (begins_as_graph(text)) return Format::kTensorflow;
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first != std::string_view::npos && text[first] == '<') return Format::kIr;
   // A SavedModel begins with its field 1, schema version 1, then a MetaGraphDef.
@@ -27,12 +36,12 @@ Format format_of_content(const std::string& path) {
                                       " is a TensorFlow SavedModel, whose variables lie in other files: freeze it "
                                       "into a graph with samples/tensorflow/freeze.py");
   }
-  // An ONNX file begins with its field 1, ir_version, a varint; a frozen graph with its field 1, a node.
+  // An ONNX file begins with its field 1, ir_version, a varint.
   if (text.starts_with('\x08')) return Format::kOnnx;
-  if (text.starts_with('\x0A')) return Format::kTensorflow;
   if (first != std::string_view::npos && text.substr(first).starts_with("node {")) {
     fail(ErrorCode::kUnsupported, quote(path) + " is a TensorFlow graph as text: write it in the binary form (.pb)");
   }
+  if (path.ends_with(".pb")) return Format::kTensorflow;  // whose reader says what is damaged
   fail(ErrorCode::kBadModel, quote(path) +
                                  " is no model that is known: expected an IR .xml, an .onnx file or a frozen "
                                  "TensorFlow graph .pb");

@@ -94,7 +94,8 @@ std::vector<const TensorflowNode*> TensorflowReader::find_outputs() const {
   for (const TensorflowNode& node : model_.nodes) {
     for (const std::string_view text : node.inputs) {
       const TensorflowInput input = parse_tensorflow_input(text);
-      if (!input.is_control) read.insert(input.node);
+      // A NoOp that waits for the graph's outputs groups them and is no reader.
+      if (!input.is_control || node.op != "NoOp") read.insert(input.node);
     }
   }
   std::vector<const TensorflowNode*> outputs;
