@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "runtime/cut_request.hpp"
+
 namespace headrace {
 namespace {
 
@@ -31,6 +33,12 @@ InferRequest::Impl::Impl(std::shared_ptr<const CompiledModel::Impl> compiled)
       output_buffers(model->outputs.size()),
       results(model->outputs.size()),
       loop([this](const std::stop_token& stop) { run(stop); }) {}
+
+InferRequest::Impl::~Impl() = default;
+
+std::size_t InferRequest::Impl::count_subgraphs() const {
+  return cut_request_ != nullptr ? cut_request_->count_subgraphs() : sessions_.size();
+}
 
 std::vector<Shape> InferRequest::Impl::input_shapes() const {
   std::vector<Shape> shapes;
@@ -59,11 +67,35 @@ void InferRequest::Impl::run(const std::stop_token& stop) {
   };
   forget();
   try {
-    run_network(stop);
+    run_model(stop);
   } catch (...) {
     forget();  // half a result is none
     throw;
   }
+}
+
+void InferRequest::Impl::run_model(const std::stop_token& stop) {
+  auto cut = model->cut();
+  if (cut == nullptr) {
+    try {
+      return run_network(stop);
+    } catch (const UnknownValue& error) {
+      cut = model->cut_at(error);
+    }
+  }
+  run_cut(std::move(cut), stop);
+}
+
+void InferRequest::Impl::run_cut(std::shared_ptr<const CutModel> cut, const std::stop_token& stop) {
+  input_shapes();  // checks that all are given
+  if (has_device_buffers()) {
+    fail(ErrorCode::kUnsupported,
+         "device buffers: " + reason_of_cut(cut->cut().layer) + ", where the network is cut; give host tensors");
+  }
+  if (cut_request_ == nullptr) cut_request_ = std::make_unique<CutRequest>(std::move(cut), first_subgraph);
+  cut_request_->run(inputs, output_wishes, stop);
+  results = cut_request_->results();
+  profile = cut_request_->profile();
 }
 
 void InferRequest::Impl::run_network(const std::stop_token& stop) {
@@ -208,7 +240,7 @@ void InferRequest::Impl::add_profile(std::size_t index, double wall_us) {
   const LoadedSubgraph& subgraph = network_->subgraphs[index];
   const SessionProfile session = sessions_[index]->profile();
   const std::vector<std::string> origins = subgraph.executable->step_origins();
-  const std::string prefix = "subgraph" + std::to_string(index) + ": ";
+  const std::string prefix = "subgraph" + std::to_string(first_subgraph + index) + ": ";
   const std::string& device = network_->devices.names[subgraph.device];
   double sum_us = 0.0;
   const auto add = [&](LayerProfile row) {
