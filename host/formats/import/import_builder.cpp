@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "formats/import/shape_guess.hpp"
 #include "ops/infer_graph.hpp"
 #include "ops/strided.hpp"
 
@@ -191,12 +192,36 @@ void ImportBuilder::infer(const Node& node) {
   infer_trial(node, op, 0);
   if (is_dynamic_) {
     infer_trial(node, op, 1);
-    mark_accidental(node);
-    return;
+  } else {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      KnownTensor& known = slot({node.id, static_cast<std::int32_t>(i)});
+      known.trials[1] = known.trials[0];
+    }
+  }
+  guess(node);
+  if (is_dynamic_) mark_accidental(node);
+}
+
+// Type and rank are needed even where trial numbers do not fit (a Reshape of a picture whose height has to be 48), or a
+// shape hangs on values that only a run gives.
+void ImportBuilder::guess(const Node& node) {
+  std::vector<std::optional<ElementType>> types;
+  std::array<std::vector<KnownTensor::Trial>, 2> inputs;
+  for (const PortRef& ref : node.inputs) {
+    const KnownTensor& input = known(ref);
+    types.push_back(input.type);
+    for (std::size_t trial = 0; trial < 2; ++trial) inputs[trial].push_back(input.trials[trial]);
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    KnownTensor& known = slot({node.id, static_cast<std::int32_t>(i)});
-    known.trials[1] = known.trials[0];
+    KnownTensor& output = slot({node.id, static_cast<std::int32_t>(i)});
+    if (output.trials[0].shape && output.trials[1].shape) continue;
+    if (!output.type) output.type = guess_type(node, i, types);
+    for (std::size_t trial = 0; trial < 2; ++trial) {
+      auto& shape = output.trials[trial].shape;
+      if (!shape) shape = guess_shape(node, i, inputs[trial], kTrialNumbers[trial]);
+      if (shape && !is_countable(*shape)) shape.reset();
+      is_dynamic_ = is_dynamic_ || shape.has_value();
+    }
   }
 }
 
