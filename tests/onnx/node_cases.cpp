@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the cases that make_node_cases.py wrote and counts them: right, refused, wrong.
+// Runs the cases that make_node_cases.py or make_models.py wrote and counts them: right, refused, wrong.
 //
 //   onnx_node_cases INDEX_FOLDER DEVICES [-v] [GROUP=LEAST_RIGHT]... [only=PART_OF_A_NAME]
 //
@@ -59,7 +59,8 @@ std::string run(const Core& core, const std::string& devices, const nlohmann::js
   for (std::size_t i = 0; i < entry.at("outputs").size(); ++i) {
     if (entry.at("outputs")[i].is_null()) return "output " + std::to_string(i) + " has no type that Headrace stores";
     const Tensor expected = headrace::read_npy(folder + "/" + entry.at("outputs")[i].get<std::string>());
-    const std::string difference = headrace::test::difference(expected, request.get_output_tensor(i), kTolerance);
+    const std::string difference =
+        headrace::test::difference(expected, request.get_output_tensor(i), entry.value("tolerance", kTolerance));
     if (!difference.empty()) return "output " + std::to_string(i) + ": " + difference;
   }
   return "";
@@ -105,6 +106,7 @@ Options parse(int argc, char** argv) {
 
 std::map<std::string, Count> run_all(const Options& options) {
   std::ifstream file(options.folder + "/index.json");
+  if (!file) throw std::runtime_error("cannot read '" + options.folder + "/index.json': run make_node_cases.py first");
   const nlohmann::json index = nlohmann::json::parse(file);
   const Core core;
   std::map<std::string, Count> counts;
