@@ -93,6 +93,10 @@ std::vector<Tensor> computed_with_layer(const Node& node, std::span<const Tensor
   }
 }
 
+Tensor convert_where_needed(const Tensor& tensor, ElementType type) {
+  return tensor.type() == type ? tensor : convert(tensor, type);
+}
+
 // Runs one graph; drops each tensor behind its last reader.
 class GraphRun {
  public:
@@ -192,16 +196,16 @@ InferredBody infer_body(const Graph& graph, std::span<const InferInput> paramete
 }
 
 std::vector<Tensor> run_layer(const Node& node, std::span<const Tensor> inputs) {
+  const OpDescriptor& op = op_of(node);
   std::vector<Tensor> wide;
-  bool is_half = false;
-  for (const Tensor& input : inputs) {
-    is_half = is_half || input.type() == ElementType::f16;
-    wide.push_back(input.type() == ElementType::f16 ? convert(input, ElementType::f32) : input);
-  }
+  std::vector<InferInput> known;
+  for (const Tensor& input : inputs) wide.push_back(convert_where_needed(input, computed_type(input.type())));
   std::vector<Tensor> outputs = computed_with_layer(node, wide);
-  for (Tensor& output : outputs) {
-    if (is_half && output.type() == ElementType::f32) output = convert(output, ElementType::f16);
+  for (std::size_t i = 0; i < inputs.size() && i < count_op_inputs(node); ++i) {
+    known.push_back({inputs[i].type(), inputs[i].shape(), &wide[i]});
   }
+  const std::vector<InferOutput> wanted = op.infer(node, known);
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = convert_where_needed(outputs[i], wanted[i].type);
   return outputs;
 }
 

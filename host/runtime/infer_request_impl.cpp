@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include "runtime/cut_request.hpp"
@@ -16,6 +17,16 @@ std::string describe(ElementType type, const Shape& shape) { return std::string(
 
 void check_not_cancelled(const std::stop_token& stop) {
   if (stop.stop_requested()) fail(ErrorCode::kCancelled, "the run was cancelled");
+}
+
+// f64 is computed as f32, in which these would be infinite.
+void check_range(const Tensor& tensor, const std::string& name) {
+  if (tensor.type() != ElementType::f64) return;
+  for (const double value : tensor.values<double>()) {
+    if (!std::isfinite(value) || std::isfinite(static_cast<float>(value))) continue;
+    fail(ErrorCode::kUnsupported, "input '" + name + "' holds " + to_string(AttributeValue(value)) +
+                                      ", f64 is computed as f32, which ends at 3.4e38");
+  }
 }
 
 void copy(const Tensor& source, Tensor& target) {
@@ -75,6 +86,9 @@ void InferRequest::Impl::run(const std::stop_token& stop) {
 }
 
 void InferRequest::Impl::run_model(const std::stop_token& stop) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]) check_range(*inputs[i], model->inputs[i].name);
+  }
   auto cut = model->cut();
   if (cut == nullptr) {
     try {

@@ -237,10 +237,10 @@ void ImportBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::s
     // A loop whose inputs are all known would be run to find its shapes: files can hold long ones.
     const bool is_state = (node.type == "Loop" && inputs.size() >= 2) || node.type == "TensorIterator";
     inputs.push_back({*known_input.type, *input.shape, input.value && !is_state ? &*input.value : nullptr});
-    const bool is_half = *known_input.type == ElementType::f16 && node.type != "Convert";
+    const bool is_only_stored = !is_computed_type(*known_input.type) && node.type != "Convert";
     if (node.type == "ShapeOf") {
       values.emplace_back(*known_input.type, *input.shape, nullptr, static_cast<const void*>(nullptr));
-    } else if (input.value && input.value->count() <= kMaxValueElems && !is_half) {
+    } else if (input.value && input.value->count() <= kMaxValueElems && !is_only_stored) {
       values.push_back(input.value->aligned_copy());
     } else {
       are_values_known = false;
@@ -254,8 +254,8 @@ void ImportBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::s
       known_output.type = outputs[i].type;
       if (!is_countable(outputs[i].shape)) return;
       known_output.trials[trial].shape = outputs[i].shape;
-      const bool is_half = outputs[i].type == ElementType::f16 && node.type != "Convert";
-      are_values_known = are_values_known && !is_half && count_elems(outputs[i].shape) <= kMaxValueElems;
+      const bool is_only_stored = !is_computed_type(outputs[i].type) && node.type != "Convert";
+      are_values_known = are_values_known && !is_only_stored && count_elems(outputs[i].shape) <= kMaxValueElems;
     }
     if (!are_values_known) return;
     // The reference reads the node's resolved outputs.

@@ -66,6 +66,13 @@ float WireFields::float32() {
   return std::bit_cast<float>(bits);
 }
 
+double WireFields::float64() {
+  need(WireFormatLite::WIRETYPE_FIXED64);
+  std::uint64_t bits = 0;
+  if (!stream_.ReadLittleEndian64(&bits)) fail_here();
+  return std::bit_cast<double>(bits);
+}
+
 void WireFields::append_int64s(std::vector<std::int64_t>& values) {
   if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
     values.push_back(int64());
@@ -95,6 +102,23 @@ void WireFields::append_floats(std::vector<float>& values) {
     std::uint32_t bits = 0;
     if (!stream.ReadLittleEndian32(&bits)) fail_here();
     values.push_back(std::bit_cast<float>(bits));
+  }
+}
+
+void WireFields::append_doubles(std::vector<double>& values) {
+  if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+    values.push_back(float64());
+    return;
+  }
+  const std::span<const std::byte> packed = bytes();
+  if (packed.size() % sizeof(double) != 0) fail_here();
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(packed.data()),
+                                                static_cast<int>(packed.size()));
+  values.reserve(values.size() + packed.size() / sizeof(double));
+  for (std::size_t i = 0; i < packed.size() / sizeof(double); ++i) {
+    std::uint64_t bits = 0;
+    if (!stream.ReadLittleEndian64(&bits)) fail_here();
+    values.push_back(std::bit_cast<double>(bits));
   }
 }
 
