@@ -23,6 +23,8 @@ class WireFields {
   // Goes to the next field. Returns false at the message's end.
   bool next();
   int number() const { return number_; }
+  // Whether the field is a string, bytes, a message or packed values.
+  bool is_length_delimited() const;
 
   // The value of a length-delimited field: a string, bytes or a message.
   std::span<const std::byte> bytes();
@@ -36,6 +38,7 @@ class WireFields {
   // Appends the values of a repeated field, in its packed or its plain form.
   void append_int64s(std::vector<std::int64_t>& values);
   void append_floats(std::vector<float>& values);
+  void append_doubles(std::vector<double>& values);
 
  private:
   void need(std::uint32_t wire_type);
