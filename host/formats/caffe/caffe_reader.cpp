@@ -19,6 +19,7 @@ namespace {
 struct CaffeValue {
   std::optional<PortRef> ref;
   bool is_read = false;   // so that it is no output
+  bool is_input = false;  // of the network; a label that nothing reads is no output either
   std::size_t place = 0;  // counts the tops: the order of outputs
 };
 
@@ -40,7 +41,7 @@ class CaffeReader {
     }
     for (const CaffeInput& input : net_.inputs) {
       const PartialShape shape = input.shape ? PartialShape(*input.shape) : any_shape();
-      define(input.name, add_caffe_input(builder_, input.name, shape));
+      define(input.name, add_caffe_input(builder_, input.name, shape), true);
     }
     for (const CaffeLayer& layer : net_.layers) read_layer(layer);
     refusals_.throw_if_any();
@@ -50,10 +51,10 @@ class CaffeReader {
   }
 
  private:
-  void define(const std::string& top, std::optional<PortRef> ref) {
+  void define(const std::string& top, std::optional<PortRef> ref, bool is_input) {
     const auto [entry, is_new] = values_.emplace(top, CaffeValue{});
     if (!is_new) fail(ErrorCode::kBadModel, "makes the blob " + quote(top) + ", which is there already");
-    entry->second = {ref, false, count_++};
+    entry->second = {ref, false, is_input, count_++};
   }
 
   void read_layer(const CaffeLayer& layer) {
@@ -151,7 +152,8 @@ class CaffeReader {
       }
       values_.erase(old);
     }
-    define(top, ref);
+    const bool is_input = ref && layer.bottoms.empty() && graph_.at(ref->node).type == "Parameter";
+    define(top, ref, is_input);
     if (!ref) return;
     std::vector<std::string>& names = names_of(*ref);
     if (std::find(names.begin(), names.end(), top) == names.end()) names.push_back(top);
@@ -164,14 +166,11 @@ class CaffeReader {
   void add_results() {
     std::vector<std::pair<std::size_t, std::string>> outputs;
     for (const auto& [name, value] : values_) {
-      if (!value.is_read) outputs.emplace_back(value.place, name);
+      if (!value.is_read && !value.is_input) outputs.emplace_back(value.place, name);
     }
     std::sort(outputs.begin(), outputs.end());
     for (const auto& [place, name] : outputs) {
-      const PortRef ref = *values_.at(name).ref;
-      // An input that nothing reads: the label of a data layer, say.
-      if (graph_.at(ref.node).type == "Parameter") continue;
-      builder_.add_output(name, ref);
+      builder_.add_output(name, *values_.at(name).ref);
     }
     if (graph_.results().empty()) fail(ErrorCode::kBadModel, "the network has no outputs");
   }

@@ -10,16 +10,16 @@ namespace headrace::detail {
 namespace {
 
 std::vector<PortRef> convert_unary(CaffeContext& c) {
-  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {{"Sigmoid", "Sigmoid"},
-                                                                      {"TanH", "Tanh"},
-                                                                      {"AbsVal", "Abs"},
-                                                                      {"BNLL", "SoftPlus"},
-                                                                      {"SigmoidCrossEntropyLoss", "Sigmoid"}};
+  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+      {"Sigmoid", "Sigmoid"}, {"TanH", "Tanh"}, {"AbsVal", "Abs"}, {"SigmoidCrossEntropyLoss", "Sigmoid"}};
   for (const auto& [from, to] : kTypes) {
     if (from == c.layer().type) return {c.unary(to, c.input())};
   }
   fail(ErrorCode::kInternal, "a type without its function");
 }
+
+// log(1 + exp(x)).
+std::vector<PortRef> convert_bnll(CaffeContext& c) { return {c.add("SoftPlus", 4, {c.input()})}; }
 
 std::vector<PortRef> convert_relu(CaffeContext& c) {
   return {add_relu(c, c.input(), c.params("relu_param").get_float("negative_slope", 0))};
@@ -104,7 +104,7 @@ constexpr CaffeConverter kConverters[] = {
     {"Sigmoid", convert_unary},
     {"TanH", convert_unary},
     {"AbsVal", convert_unary},
-    {"BNLL", convert_unary},
+    {"BNLL", convert_bnll},
     {"SigmoidCrossEntropyLoss", convert_unary},
     {"ReLU", convert_relu},
     {"ReLU6", convert_relu6},

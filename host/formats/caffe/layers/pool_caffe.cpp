@@ -16,6 +16,39 @@ std::string rounding(const CaffeParams& params, const CaffeWindow& window) {
   return !has_pads && may_be_empty ? "ceil" : "ceil_torch";
 }
 
+// By how much the last window hangs over the padded border, 0 where it does not; nothing where the size is open.
+std::optional<std::int64_t> overhang(const CaffeContext& c, const CaffeWindow& window, std::size_t axis) {
+  const auto size = c.static_dim(c.input(), axis + 2);
+  if (!size) return std::nullopt;
+  const std::int64_t kernel = window.kernel[axis], stride = window.strides[axis], pad = window.pads[axis];
+  const std::int64_t rest = (*size + 2 * pad - kernel) % stride;
+  if (rest <= 0) return 0;
+  const std::int64_t last = *size + 2 * pad - kernel - rest + stride;  // where it begins, from the padded border
+  return last - pad >= *size + pad ? 0 : last + kernel - (*size + 2 * pad);
+}
+
+// Means count pads, but not what hangs over the padded border. IR's readers differ where both meet, so the pads become
+// zeros of the input and what hangs over a pad that is not counted.
+PortRef average(CaffeContext& c, const CaffeWindow& window, RawAttributes attributes) {
+  attributes.erase("dilations");
+  const bool has_pads = window.pads[0] != 0 || window.pads[1] != 0;
+  attributes["exclude-pad"] = text(!has_pads);
+  const auto below = overhang(c, window, 0);
+  const auto right = overhang(c, window, 1);
+  if (!has_pads || attributes["rounding_type"] == "floor" || !below || !right) {
+    return c.add("AvgPool", 14, {c.input()}, attributes);
+  }
+  attributes["rounding_type"] = "floor";
+  if (*below == 0 && *right == 0) return c.add("AvgPool", 14, {c.input()}, attributes);
+  const PortRef pads = c.constant_ints({0, 0, window.pads[0], window.pads[1]});
+  const PortRef padded =
+      c.add("Pad", 1, {c.input(), pads, pads, c.constant_like(0, c.input())}, {{"pad_mode", "constant"}});
+  attributes["exclude-pad"] = "true";
+  attributes["pads_begin"] = "0, 0";
+  attributes["pads_end"] = text(Ints{*below, *right});
+  return c.add("AvgPool", 14, {padded}, attributes);
+}
+
 std::vector<PortRef> convert_pooling(CaffeContext& c) {
   c.need_inputs(1);
   const CaffeParams& params = c.params("pooling_param");
@@ -39,12 +72,7 @@ std::vector<PortRef> convert_pooling(CaffeContext& c) {
   RawAttributes attributes = caffe_window_attributes(window);
   attributes["kernel"] = text(window.kernel);
   attributes["rounding_type"] = rounding(params, window);
-  if (!is_max) {
-    // Means count the pads up to the padded border. What "ceil" keeps hangs over without being a pad.
-    attributes["exclude-pad"] = text(attributes["rounding_type"] == "ceil");
-    attributes.erase("dilations");
-    return {c.add("AvgPool", 14, {c.input()}, attributes)};
-  }
+  if (!is_max) return {average(c, window, attributes)};
   attributes["index_element_type"] = "i64";
   attributes["axis"] = "0";
   return {c.add("MaxPool", 14, {c.input()}, attributes, 2)};
