@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes small seed files for the fuzzers of model and tensor files: FOLDER/fuzz_ir/*, FOLDER/fuzz_npy/*,
-FOLDER/fuzz_onnx/* (Debian's libonnx-testdata, where it is installed). Needs no packages.
+FOLDER/fuzz_onnx/* (Debian's libonnx-testdata, where it is installed), FOLDER/fuzz_caffe/*. Needs no packages.
 
 Usage: make_seeds.py FOLDER
 """
@@ -71,9 +71,42 @@ def onnx_seeds():
                     yield name, file.read()
 
 
+def caffe_field(number, data):
+    return bytes([number * 8 + 2 & 127 | (128 if number > 15 else 0)] + ([number * 8 + 2 >> 7] if number > 15 else []) +
+                 [len(data)]) + data
+
+
+def caffe_seeds():
+    """One layer each, with weights in the forms that there are."""
+    layers = {
+        "conv": ("Convolution", "convolution_param { num_output: 2 kernel_size: 1 }"),
+        "deconv": ("Deconvolution", "convolution_param { num_output: 2 kernel_h: 1 kernel_w: 1 group: 2 }"),
+        "pool": ("Pooling", "pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }"),
+        "dense": ("InnerProduct", "inner_product_param { num_output: 2 axis: -1 }"),
+        "scale": ("Scale", "scale_param { axis: 1 num_axes: -1 bias_term: true }"),
+        "norm": ("BatchNorm", "batch_norm_param { eps: 1e-3f }"), "lrn": ("LRN", "lrn_param { norm_region: WITHIN_CHANNEL }"),
+        "slice": ("Slice", "slice_param { slice_point: [1] } top: 'z'"), "crop": ("Crop", "bottom: 'x' crop_param { offset: 0 }"),
+        "reshape": ("Reshape", "reshape_param { shape < dim: 0 dim: -1 > axis: 1 num_axes: 1 }"),
+        "argmax": ("ArgMax", "argmax_param { out_max_val: true top_k: 2 }"), "prior": ("PriorBox", "bottom: 'x' prior_box_param { min_size: 2 }"),
+        "interp": ("Interp", "interp_param { shrink_factor: 2 zoom_factor: 3 pad_beg: -1 }"), "loss": ("SoftmaxWithLoss", "bottom: 'l'"),
+        "eltwise": ("Eltwise", "bottom: 'x' eltwise_param { coeff: 1 coeff: -2 }"), "python": ("Python", "python_param { layer: 'L' }"),
+    }
+    packed = caffe_field(7, caffe_field(1, b"\2\2\1\1")) + caffe_field(5, bytes(16))
+    legacy = b"\x08\1\x10\1\x18\1\x20\2" + caffe_field(8, bytes(16))
+    for name, (kind, params) in layers.items():
+        text = (f"input: 'x' input_shape {{ dim: 1 dim: 2 dim: 4 dim: 4 }}\nlayer {{ name: 'a' type: '{kind}' bottom: 'x' "
+                f"top: 'y' {params} include {{ phase: TEST }} }}\n")
+        blobs = caffe_field(7, packed) + caffe_field(7, legacy)
+        yield name, text.encode() + b"\0" + caffe_field(100, caffe_field(1, b"a") + blobs)
+    yield "v1", (b"input: 'x' input_dim: [1, 1, 2, 2] layers { name: 'a' type: CONVOLUTION bottom: 'x' top: 'x' "
+                 b"convolution_param { num_output: 2 kernel_size: 1 } }\0" +
+                 caffe_field(2, caffe_field(4, b"a") + caffe_field(6, legacy) + caffe_field(6, legacy)))
+
+
 def main():
     for fuzzer, seeds in (("fuzz_ir", ir_seeds()), ("fuzz_npy", npy_seeds()),
-                          ("fuzz_onnx", onnx_seeds())):
+                          ("fuzz_onnx", onnx_seeds()),
+                          ("fuzz_caffe", caffe_seeds())):
         folder = os.path.join(sys.argv[1], fuzzer)
         os.makedirs(folder, exist_ok=True)
         for name, data in seeds:

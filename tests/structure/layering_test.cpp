@@ -18,13 +18,14 @@ struct Library {
 };
 
 // Longer folders first: host/device/opencl is not host/device.
-constexpr std::array<Library, 20> kLibraries = {{
+constexpr std::array<Library, 21> kLibraries = {{
     {"host/device/opencl/", "device/opencl/", 3},
     {"host/device/cpu/", "device/cpu/", 3},
     {"host/device/null/", "device/null/", 3},
     {"host/formats/ir/", "formats/ir/", 3},
     {"host/formats/import/", "formats/import/", 3},
     {"host/formats/onnx/", "formats/onnx/", 4},
+    {"host/formats/caffe/", "formats/caffe/", 4},
     {"host/formats/npy/", "formats/npy/", 3},
     {"host/runtime/include/headrace/", "headrace/", 6},
     {"host/core/", "core/", 0},

@@ -30,6 +30,10 @@ bool WireFields::next() {
   return true;
 }
 
+bool WireFields::is_length_delimited() const {
+  return WireFormatLite::GetTagWireType(tag_) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+}
+
 void WireFields::need(std::uint32_t wire_type) {
   if (static_cast<std::uint32_t>(WireFormatLite::GetTagWireType(tag_)) != wire_type) fail_here();
   is_taken_ = true;
@@ -74,7 +78,7 @@ double WireFields::float64() {
 }
 
 void WireFields::append_int64s(std::vector<std::int64_t>& values) {
-  if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+  if (!is_length_delimited()) {
     values.push_back(int64());
     return;
   }
@@ -89,7 +93,7 @@ void WireFields::append_int64s(std::vector<std::int64_t>& values) {
 }
 
 void WireFields::append_floats(std::vector<float>& values) {
-  if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+  if (!is_length_delimited()) {
     values.push_back(float32());
     return;
   }
@@ -106,7 +110,7 @@ void WireFields::append_floats(std::vector<float>& values) {
 }
 
 void WireFields::append_doubles(std::vector<double>& values) {
-  if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+  if (!is_length_delimited()) {
     values.push_back(float64());
     return;
   }

@@ -23,6 +23,8 @@ class WireFields {
   // Goes to the next field. Returns false at the message's end.
   bool next();
   int number() const { return number_; }
+  // Whether the field is a string, bytes, a message or packed values.
+  bool is_length_delimited() const;
 
   // The value of a length-delimited field: a string, bytes or a message.
   std::span<const std::byte> bytes();

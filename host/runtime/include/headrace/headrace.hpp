@@ -234,8 +234,8 @@ class Core {
 
   // Lists without compiling anything; platforms that fail are rows with a problem.
   std::vector<DeviceSummary> devices() const;
-  // Reads an IR .xml with its .bin beside it, or with other weights, or an .onnx file. Throws kBadModel, kUnsupported
-  // or kIo.
+  // Reads an IR .xml with its .bin beside it, or with other weights, an .onnx file, or a Caffe .prototxt with its
+  // .caffemodel beside it, or with other weights. Throws kBadModel, kUnsupported or kIo.
   Model read_model(const std::string& path, const std::string& weights_path = "") const;
   // Compiles for a device string (design.md section 4): "POCL", "HETERO:FPGA,CPU", "CPU".
   CompiledModel compile_model(const Model& model, std::string_view devices, const Properties& properties = {}) const;
