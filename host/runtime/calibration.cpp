@@ -14,6 +14,7 @@ namespace headrace {
 namespace {
 
 constexpr std::int64_t kMaxChunkBytes = std::int64_t{512} << 20U;  // of inner tensors that one run keeps
+constexpr double kSmallestPower = 1e-30;
 constexpr double kStoreSeconds = 10.0;
 constexpr double kCollectShare = 0.7;  // of the time; comparing takes the rest
 
@@ -185,12 +186,14 @@ void Calibration::add_comparison(const InferRequest& request, const std::vector<
                                  std::size_t count) {
   const auto share = 1.0 / static_cast<double>(count);
   for (std::size_t i = 0; i < comparisons.size(); ++i) {
-    LayerSums& sums = state_.layers[i];
+    LayerMeans& means = state_.layers[i];
     const std::vector<double> shifts = to_doubles(request.get_output_tensor(comparisons[i].shift));
-    sums.shifts.resize(shifts.size(), 0.0);
-    for (std::size_t channel = 0; channel < shifts.size(); ++channel) sums.shifts[channel] += share * shifts[channel];
-    sums.error += share * to_doubles(request.get_output_tensor(comparisons[i].error)).front();
-    sums.power += share * to_doubles(request.get_output_tensor(comparisons[i].power)).front();
+    means.shifts.resize(shifts.size(), 0.0);
+    for (std::size_t channel = 0; channel < shifts.size(); ++channel) means.shifts[channel] += share * shifts[channel];
+    const double error = to_doubles(request.get_output_tensor(comparisons[i].error)).front();
+    const double power = to_doubles(request.get_output_tensor(comparisons[i].power)).front();
+    // By sample, so that one with huge values does not hide what happens to the others.
+    means.noise += share * (error == 0.0 ? 0.0 : error / std::max(power, kSmallestPower));
   }
 }
 

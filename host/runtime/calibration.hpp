@@ -54,7 +54,7 @@ class Calibration {
   // Nothing where a value was NaN or infinite.
   const ValueStatistics* find(PortRef tensor) const;
   // Means over the samples; the order is that of the layers that compare got.
-  const std::vector<LayerSums>& layers() const { return state_.layers; }
+  const std::vector<LayerMeans>& layers() const { return state_.layers; }
 
   std::size_t samples() const { return places_.size(); }
   std::size_t resumed() const { return resumed_; }

@@ -45,7 +45,7 @@ CalibrationState parse_state(const Json& json) {
   state.is_finite = json.at("finite").get<std::vector<bool>>();
   for (const Json& tensor : json.at("tensors")) state.tensors.push_back(parse_statistics(tensor));
   for (const Json& layer : json.at("layers")) {
-    state.layers.push_back({layer.at(0).get<std::vector<double>>(), layer.at(1), layer.at(2)});
+    state.layers.push_back({layer.at(0).get<std::vector<double>>(), layer.at(1)});
   }
   return state;
 }
@@ -54,7 +54,7 @@ Json to_json(const CalibrationState& state, const std::string& key) {
   Json tensors = Json::array();
   for (const ValueStatistics& tensor : state.tensors) tensors.push_back(to_json(tensor));
   Json layers = Json::array();
-  for (const LayerSums& layer : state.layers) layers.push_back({layer.shifts, layer.error, layer.power});
+  for (const LayerMeans& layer : state.layers) layers.push_back({layer.shifts, layer.noise});
   return {{"key", key},
           {"chunk", state.chunk},
           {"samples", state.samples},

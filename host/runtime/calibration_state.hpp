@@ -10,11 +10,10 @@
 
 namespace headrace {
 
-// Sums over the samples of what compare_quantized tells of a layer.
-struct LayerSums {
+// Means over the samples of what compare_quantized tells of a layer.
+struct LayerMeans {
   std::vector<double> shifts;  // by output channel
-  double error = 0.0;
-  double power = 0.0;
+  double noise = 0.0;          // of a sample: mean square error to the mean square of the result
 };
 
 struct CalibrationState {
@@ -26,7 +25,7 @@ struct CalibrationState {
   // Of the layers: the first `compared` samples, with the data's ranges of that digest.
   std::string ranges;
   std::size_t compared = 0;
-  std::vector<LayerSums> layers;
+  std::vector<LayerMeans> layers;
 };
 
 // Writes it to the path (by temporary name and rename). `key` tells network, data and options apart. Throws kIo.

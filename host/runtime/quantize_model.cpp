@@ -109,15 +109,12 @@ class Quantization {
     });
     check_layers();
     if (options_.corrects_bias || options_.accuracy) calibration.compare(layers_, ranges_);
-    sums_ = calibration.layers();
+    means_ = calibration.layers();
     report_.samples = calibration.samples();
     report_.resumed = calibration.resumed();
   }
 
-  double noise(std::size_t layer) const {
-    if (layer >= sums_.size()) return 0.0;
-    return sums_[layer].power > 0.0 ? sums_[layer].error / sums_[layer].power : sums_[layer].error;
-  }
+  double noise(std::size_t layer) const { return layer < means_.size() ? means_[layer].noise : 0.0; }
 
   // Places in layers_, the noisiest first.
   std::vector<std::size_t> by_noise() const {
@@ -135,7 +132,7 @@ class Quantization {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       if (left_out.count(i) != 0) continue;
       layers.push_back(layers_[i]);
-      if (options_.corrects_bias) shifts[layers_[i].node] = sums_.at(i).shifts;
+      if (options_.corrects_bias) shifts[layers_[i].node] = means_.at(i).shifts;
     }
     Graph graph = graph_;
     insert_fake_quantize(graph, layers, ranges_);
@@ -211,7 +208,7 @@ class Quantization {
   Graph graph_;  // in floats, optimized
   std::vector<QuantizableLayer> layers_;
   ByteRanges ranges_;
-  std::vector<LayerSums> sums_;  // by layer; empty where they were not compared
+  std::vector<LayerMeans> means_;  // by layer; empty where they were not compared
   QuantizationReport report_;
 };
 

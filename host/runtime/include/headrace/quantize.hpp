@@ -57,7 +57,7 @@ struct QuantizationReport {
     std::string type;
     double low = 0.0;  // the range of its data in bytes
     double high = 0.0;
-    double noise = 0.0;  // mean square error of its result to the mean square of it, on the float network's data
+    double noise = 0.0;  // mean square error of its result to the mean square of it, averaged over the samples
   };
   struct Kept {
     std::string name;
