@@ -18,6 +18,7 @@
 #include "core/shape.hpp"
 #include "core/tensor.hpp"
 #include "headrace/convert.hpp"
+#include "headrace/quantize.hpp"
 #include "headrace/summary.hpp"
 
 namespace headrace {
