@@ -10,6 +10,7 @@
 #include "core/file.hpp"
 #include "formats/caffe/caffe_reader.hpp"
 #include "formats/ir/ir_reader.hpp"
+#include "formats/old_ir/old_ir_reader.hpp"
 #include "formats/onnx/onnx_reader.hpp"
 
 namespace headrace {
@@ -58,6 +59,11 @@ Format format_of(const std::string& path) {
   return format_of_content(path);
 }
 
+bool is_old(const std::string& path) {
+  const MappedFile file = map_file(path);
+  return is_old_ir({reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()});
+}
+
 // Takes either of the two files of a Caffe model; the other lies beside it unless it is named.
 Graph read_either_caffe(const std::string& path, const std::string& weights_path) {
   const std::filesystem::path given(path);
@@ -72,7 +78,7 @@ Graph read_either_caffe(const std::string& path, const std::string& weights_path
 
 Graph read_model_file(const std::string& path, const std::string& weights_path) {
   const Format format = format_of(path);
-  if (format == Format::kIr) return read_ir(path, weights_path);
+  if (format == Format::kIr) return is_old(path) ? read_old_ir(path, weights_path) : read_ir(path, weights_path);
   if (format == Format::kCaffe) return read_either_caffe(path, weights_path);
   if (!weights_path.empty()) {
     fail(ErrorCode::kInvalidArgument,
