@@ -98,6 +98,14 @@ bool is_same_name(std::string_view port, std::string_view name) {
 
 }  // namespace
 
+Model make_model(Graph graph) {
+  auto impl = std::make_shared<Model::Impl>();
+  impl->inputs.resize(graph.parameters().size());
+  impl->outputs.resize(graph.results().size());
+  impl->graph = std::make_shared<const Graph>(std::move(graph));
+  return Model(std::move(impl));
+}
+
 std::vector<std::string> input_layers(const Graph& graph) {
   std::vector<std::string> names;
   for (const NodeId id : graph.parameters()) names.push_back(graph.at(id).name);

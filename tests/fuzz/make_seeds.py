@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes small seed files for the fuzzers of model and tensor files: FOLDER/fuzz_ir/*, FOLDER/fuzz_npy/*,
-FOLDER/fuzz_onnx/* (Debian's libonnx-testdata, where it is installed). Needs no packages.
+FOLDER/fuzz_onnx/* (Debian's libonnx-testdata, where it is installed), FOLDER/fuzz_caffe/*. Needs no packages.
 
 Usage: make_seeds.py FOLDER
 """
@@ -71,9 +71,96 @@ def onnx_seeds():
                     yield name, file.read()
 
 
+def caffe_field(number, data):
+    return bytes([number * 8 + 2 & 127 | (128 if number > 15 else 0)] + ([number * 8 + 2 >> 7] if number > 15 else []) +
+                 [len(data)]) + data
+
+
+def caffe_seeds():
+    """One layer each, with weights in the forms that there are."""
+    layers = {
+        "conv": ("Convolution", "convolution_param { num_output: 2 kernel_size: 1 }"),
+        "deconv": ("Deconvolution", "convolution_param { num_output: 2 kernel_h: 1 kernel_w: 1 group: 2 }"),
+        "pool": ("Pooling", "pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }"),
+        "dense": ("InnerProduct", "inner_product_param { num_output: 2 axis: -1 }"),
+        "scale": ("Scale", "scale_param { axis: 1 num_axes: -1 bias_term: true }"),
+        "norm": ("BatchNorm", "batch_norm_param { eps: 1e-3f }"), "lrn": ("LRN", "lrn_param { norm_region: WITHIN_CHANNEL }"),
+        "slice": ("Slice", "slice_param { slice_point: [1] } top: 'z'"), "crop": ("Crop", "bottom: 'x' crop_param { offset: 0 }"),
+        "reshape": ("Reshape", "reshape_param { shape < dim: 0 dim: -1 > axis: 1 num_axes: 1 }"),
+        "argmax": ("ArgMax", "argmax_param { out_max_val: true top_k: 2 }"), "prior": ("PriorBox", "bottom: 'x' prior_box_param { min_size: 2 }"),
+        "interp": ("Interp", "interp_param { shrink_factor: 2 zoom_factor: 3 pad_beg: -1 }"), "loss": ("SoftmaxWithLoss", "bottom: 'l'"),
+        "eltwise": ("Eltwise", "bottom: 'x' eltwise_param { coeff: 1 coeff: -2 }"), "python": ("Python", "python_param { layer: 'L' }"),
+    }
+    packed = caffe_field(7, caffe_field(1, b"\2\2\1\1")) + caffe_field(5, bytes(16))
+    legacy = b"\x08\1\x10\1\x18\1\x20\2" + caffe_field(8, bytes(16))
+    for name, (kind, params) in layers.items():
+        text = (f"input: 'x' input_shape {{ dim: 1 dim: 2 dim: 4 dim: 4 }}\nlayer {{ name: 'a' type: '{kind}' bottom: 'x' "
+                f"top: 'y' {params} include {{ phase: TEST }} }}\n")
+        blobs = caffe_field(7, packed) + caffe_field(7, legacy)
+        yield name, text.encode() + b"\0" + caffe_field(100, caffe_field(1, b"a") + blobs)
+    yield "v1", (b"input: 'x' input_dim: [1, 1, 2, 2] layers { name: 'a' type: CONVOLUTION bottom: 'x' top: 'x' "
+                 b"convolution_param { num_output: 2 kernel_size: 1 } }\0" +
+                 caffe_field(2, caffe_field(4, b"a") + caffe_field(6, legacy) + caffe_field(6, legacy)))
+
+
+def field(number, value):
+    """One protobuf field: a varint of an int, else bytes with their length."""
+    def varint(number):
+        data = bytearray()
+        while number >= 128:
+            data.append(number % 128 + 128)
+            number //= 128
+        return bytes(data) + bytes([number])
+
+    if isinstance(value, int):
+        return varint(8 * number) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(8 * number + 2) + varint(len(value)) + value
+
+
+def tf_attribute(name, number, value):
+    return field(5, field(1, name) + field(2, field(number, value)))
+
+
+def tf_node(name, op, inputs=(), attributes=b""):
+    return field(1, field(1, name) + field(2, op) + b"".join(field(3, i) for i in inputs) + attributes)
+
+
+def tf_const(name, kind, dims, content):
+    shape = b"".join(field(2, field(1, dim)) for dim in dims)
+    tensor = field(1, kind) + field(2, shape) + field(4, content)
+    return tf_node(name, "Const", (), tf_attribute("dtype", 6, kind) + tf_attribute("value", 8, tensor))
+
+
+def tensorflow_seeds():
+    """Frozen graphs of a few nodes; what TensorFlow made for tests/tensorflow, where it has been made."""
+    shape = b"".join(field(2, field(1, dim)) for dim in (1, 4, 4, 2))
+    x = tf_node("x", "Placeholder", (), tf_attribute("dtype", 6, 1) + tf_attribute("shape", 7, shape))
+    ints = lambda name, *values: tf_const(name, 3, (len(values),), struct.pack(f"<{len(values)}i", *values))
+    strides = tf_attribute("strides", 1, field(3, b"\1\2\2\1")) + tf_attribute("padding", 2, "SAME")
+    weights = tf_const("w", 1, (3, 3, 2, 1), struct.pack("<18f", *range(18)))
+    yield "conv", x + weights + tf_node("y", "Conv2D", ("x", "w"), strides)
+    yield "mean", x + ints("axes", 1, 2) + tf_node("y", "Mean", ("x", "axes"), tf_attribute("keep_dims", 5, 1))
+    yield "slice", x + ints("b", 0, 1) + ints("e", 0, 3) + ints("s", 1, 2) + tf_node(
+        "y", "StridedSlice", ("x", "b", "e", "s"), tf_attribute("begin_mask", 3, 1) + tf_attribute("shrink_axis_mask", 3, 2))
+    flag = tf_const("p", 10, (), b"\1")
+    yield "switch", x + flag + tf_node("s", "Switch", ("x", "p")) + tf_node("y", "Merge", ("s:0", "s:1"))
+    function = field(1, field(1, "f") + field(2, field(1, "t")) + field(3, field(1, "r"))) + field(
+        3, tf_node("n", "Neg", ("t",))[2:]) + field(4, field(1, "r") + field(2, "n:y:0"))
+    call = tf_attribute("f", 10, field(1, "f"))
+    yield "call", x + tf_node("y", "PartitionedCall", ("x",), call) + field(2, field(1, function))
+    folder = "build/release/golden/tensorflow_cases"
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        path = os.path.join(folder, name)
+        if name.endswith(".pb") and os.path.getsize(path) < 4096:
+            with open(path, "rb") as file:
+                yield name, file.read()
+
+
 def main():
     for fuzzer, seeds in (("fuzz_ir", ir_seeds()), ("fuzz_npy", npy_seeds()),
-                          ("fuzz_onnx", onnx_seeds())):
+                          ("fuzz_onnx", onnx_seeds()),
+                          ("fuzz_caffe", caffe_seeds()), ("fuzz_tensorflow", tensorflow_seeds())):
         folder = os.path.join(sys.argv[1], fuzzer)
         os.makedirs(folder, exist_ok=True)
         for name, data in seeds:

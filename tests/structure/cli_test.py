@@ -265,7 +265,7 @@ class RunTest(CliCase):
         bad = self.dir / "bad.npy"
         write_npy(bad, (1, 4), (1, 2, 3, 4))
         whole = bad.read_bytes()
-        for content in (b"", b"text", whole[:-1], whole[:30], whole.replace(b"<f4", b"<f8"), whole.replace(b"(1,4,)", b"(9,9,)")):
+        for content in (b"", b"text", whole[:-1], whole[:30], whole.replace(b"<f4", b">f4"), whole.replace(b"(1,4,)", b"(9,9,)")):
             bad.write_bytes(content)
             self.assertIn("bad.npy", self.fail_with(1, "run", model, "-d", "CPU", "-i", bad))
         write_npy(bad, (1, 5), (1, 2, 3, 4, 5))
@@ -329,7 +329,7 @@ class BenchTest(CliCase):
         for extra in ((), ("--nireq", "3"), ("--hint", "throughput"), ("--nireq", "50")):
             done = self.succeed("bench", model, "-d", "CPU", "--niter", "7", "--json", *extra)
             figures = json.loads(done.stdout)
-            self.assertEqual(set(figures), {"median_ms", "min_ms", "p95_ms", "fps", "first_ms", "load_ms", "device", "iterations"})
+            self.assertEqual(set(figures), {"median_ms", "min_ms", "p95_ms", "fps", "first_ms", "read_ms", "load_ms", "device", "iterations"})
             self.assertEqual(figures["iterations"], 7)
             self.assertEqual(figures["device"], "CPU")
             self.assertTrue(0 < figures["min_ms"] <= figures["median_ms"] <= figures["p95_ms"])

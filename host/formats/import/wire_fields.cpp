@@ -30,6 +30,10 @@ bool WireFields::next() {
   return true;
 }
 
+bool WireFields::is_length_delimited() const {
+  return WireFormatLite::GetTagWireType(tag_) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+}
+
 void WireFields::need(std::uint32_t wire_type) {
   if (static_cast<std::uint32_t>(WireFormatLite::GetTagWireType(tag_)) != wire_type) fail_here();
   is_taken_ = true;
@@ -66,8 +70,15 @@ float WireFields::float32() {
   return std::bit_cast<float>(bits);
 }
 
+double WireFields::float64() {
+  need(WireFormatLite::WIRETYPE_FIXED64);
+  std::uint64_t bits = 0;
+  if (!stream_.ReadLittleEndian64(&bits)) fail_here();
+  return std::bit_cast<double>(bits);
+}
+
 void WireFields::append_int64s(std::vector<std::int64_t>& values) {
-  if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+  if (!is_length_delimited()) {
     values.push_back(int64());
     return;
   }
@@ -82,7 +93,7 @@ void WireFields::append_int64s(std::vector<std::int64_t>& values) {
 }
 
 void WireFields::append_floats(std::vector<float>& values) {
-  if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+  if (!is_length_delimited()) {
     values.push_back(float32());
     return;
   }
@@ -98,23 +109,21 @@ void WireFields::append_floats(std::vector<float>& values) {
   }
 }
 
-std::vector<double> WireFields::doubles() {
-  std::uint64_t bits = 0;
-  if (WireFormatLite::GetTagWireType(tag_) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
-    need(WireFormatLite::WIRETYPE_FIXED64);
-    if (!stream_.ReadLittleEndian64(&bits)) fail_here();
-    return {std::bit_cast<double>(bits)};
+void WireFields::append_doubles(std::vector<double>& values) {
+  if (!is_length_delimited()) {
+    values.push_back(float64());
+    return;
   }
   const std::span<const std::byte> packed = bytes();
   if (packed.size() % sizeof(double) != 0) fail_here();
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(packed.data()),
                                                 static_cast<int>(packed.size()));
-  std::vector<double> values(packed.size() / sizeof(double));
-  for (double& value : values) {
+  values.reserve(values.size() + packed.size() / sizeof(double));
+  for (std::size_t i = 0; i < packed.size() / sizeof(double); ++i) {
+    std::uint64_t bits = 0;
     if (!stream.ReadLittleEndian64(&bits)) fail_here();
-    value = std::bit_cast<double>(bits);
+    values.push_back(std::bit_cast<double>(bits));
   }
-  return values;
 }
 
 void WireFields::fail_here() const {

@@ -23,6 +23,8 @@ class WireFields {
   // Goes to the next field. Returns false at the message's end.
   bool next();
   int number() const { return number_; }
+  // Whether the field is a string, bytes, a message or packed values.
+  bool is_length_delimited() const;
 
   // The value of a length-delimited field: a string, bytes or a message.
   std::span<const std::byte> bytes();
@@ -32,12 +34,13 @@ class WireFields {
   std::int32_t int32() { return static_cast<std::int32_t>(int64()); }
   // The value of a fixed 32-bit field.
   float float32();
+  // The value of a fixed 64-bit field.
+  double float64();
 
   // Appends the values of a repeated field, in its packed or its plain form.
   void append_int64s(std::vector<std::int64_t>& values);
   void append_floats(std::vector<float>& values);
-  // The values of one occurrence of a repeated field of doubles.
-  std::vector<double> doubles();
+  void append_doubles(std::vector<double>& values);
 
  private:
   void need(std::uint32_t wire_type);

@@ -25,13 +25,18 @@ enum class TensorflowType : std::int32_t {
   kDouble = 2,
   kInt32 = 3,
   kUint8 = 4,
+  kInt16 = 5,
   kInt8 = 6,
   kString = 7,
   kInt64 = 9,
   kBool = 10,
+  kBfloat16 = 14,
+  kUint16 = 17,
   kHalf = 19,
   kResource = 20,
   kVariant = 21,
+  kUint32 = 22,
+  kUint64 = 23,
 };
 
 struct TensorflowShape {

@@ -20,10 +20,6 @@ std::int32_t number_in(std::string_view number, std::string_view text) {
   return value;
 }
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 // The outputs of operators that have several names for them, from their definitions (tensorflow/core/ops).
 struct OutputNames {
   std::string_view op;
@@ -70,10 +66,8 @@ TensorflowInput parse_tensorflow_input(std::string_view text) {
   if (second != std::string_view::npos) {
     input.output = rest.substr(0, second);
     input.index = number_in(rest.substr(second + 1), text);
-  } else if (is_number(rest)) {
-    input.index = number_in(rest, text);
   } else {
-    input.output = rest;
+    input.index = number_in(rest, text);
   }
   return input;
 }

@@ -41,16 +41,6 @@ bool is_branch(std::string_view name, const TensorflowScope& scope) {
   return source != scope.nodes.end() && source->second->op == "Switch";
 }
 
-// Whether a node computes with doubles, which Headrace would do in less precision.
-bool computes_doubles(const TensorflowNode& node) {
-  constexpr std::string_view kPassing[] = {"Const", "Identity", "StopGradient", "Switch", "Merge"};
-  if (std::find(std::begin(kPassing), std::end(kPassing), node.op) != std::end(kPassing)) return false;
-  return std::any_of(node.attributes.begin(), node.attributes.end(), [&](const TensorflowAttribute& attribute) {
-    const bool is_read = node.op == "Cast" && attribute.name == "SrcT";
-    return static_cast<TensorflowType>(attribute.type) == TensorflowType::kDouble && !is_read;
-  });
-}
-
 bool is_any(const TensorflowValues& values, TensorflowValue::Kind kind) {
   return std::any_of(values.begin(), values.end(), [&](const TensorflowValue& value) { return value.kind == kind; });
 }
@@ -233,7 +223,6 @@ TensorflowValues TensorflowReader::run_converter(const TensorflowNode& node, Ten
   if (has_function(node.op)) return call(node.op, inputs);
   const TensorflowConverter* converter = find_tensorflow_converter(node.op);
   if (converter == nullptr) fail(ErrorCode::kUnsupported, "unknown operator");
-  if (computes_doubles(node)) fail(ErrorCode::kUnsupported, "element type DT_DOUBLE (make the model one of floats)");
   builder_.begin_node(node_path_, readable(node.op));
   TensorflowContext context(*this, node, inputs);
   const TensorflowValues outputs = converter->convert(context);

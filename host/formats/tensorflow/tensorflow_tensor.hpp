@@ -14,8 +14,7 @@ namespace headrace::detail {
 ElementType tensorflow_element_type(std::int32_t type);
 
 // The tensor's value: tensor_content (shared with the file where the alignment allows, else copied), or the repeated
-// field of its type, whose last value fills what is left of the shape, or zeros where there is none. DT_DOUBLE becomes
-// f32, each value rounded: the reader lets only Cast read it.
+// field of its type, whose last value fills what is left of the shape, or zeros where there is none.
 // `fillable` is how many elements a few bytes may still grow to in this model; what is read is taken off.
 // Throws kBadModel (sizes that do not fit) or kUnsupported (an element type, more filled elements than are left).
 Tensor read_tensorflow_tensor(const TensorflowTensor& tensor, const std::shared_ptr<const void>& owner,

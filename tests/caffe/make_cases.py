@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes Caffe models with inputs and right results: layers and whole networks, by OpenCV's DNN module (PyPI
+opencv-python-headless 4, which still reads Caffe), or by formulas where that is known to differ from Caffe.
+onnx_node_cases runs what index.json lists.
+
+Usage: make_cases.py FOLDER
+"""
+import json
+import pathlib
+import sys
+
+import cv2
+import numpy
+
+import layer_cases
+import networks
+from caffe_model import write_model
+
+NETWORK_TOLERANCE = 1e-3
+
+
+def by_opencv(path, inputs):
+    """The results of all outputs, in the file's order."""
+    net = cv2.dnn.readNetFromCaffe(str(path.with_suffix(".prototxt")), str(path.with_suffix(".caffemodel")))
+    net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
+    net.setPreferableTarget(cv2.dnn.DNN_TARGET_CPU)
+    for name, array in inputs.items():
+        net.setInput(array, name)
+    names = net.getUnconnectedOutLayersNames()
+    return [numpy.array(result) for result in net.forward(names)]
+
+
+def padded_detections(rows, most):
+    """IR's form of a detector's result: `most` rows, the end of which is marked by -1. Caffe lists the detections of a
+    picture by label (detection_output_layer.cpp), OpenCV by score."""
+    rows = rows.reshape(-1, 7)
+    rows = rows[rows[:, 2] > 0]  # OpenCV fills up with zeros
+    rows = rows[numpy.lexsort((-rows[:, 2], rows[:, 1], rows[:, 0]))]
+    assert 0 < len(rows) < most, f"{len(rows)} detections tell nothing"
+    result = numpy.zeros((1, 1, most, 7), numpy.float32)
+    result[0, 0, :len(rows)] = rows
+    result[0, 0, len(rows), 0] = -1
+    return result
+
+
+class Writer:
+    def __init__(self, folder):
+        self.folder = folder
+        self.index = []
+
+    def add(self, group, name, prototxt, weights, inputs, expected=None, tolerance=1e-4, detections=0, is_v1=False):
+        path = self.folder / f"{group}-{name}.x"
+        write_model(path, prototxt, weights, is_v1)
+        outputs = expected if expected is not None else by_opencv(path, inputs)
+        if detections:
+            outputs = [padded_detections(outputs[0], detections)]
+        files = {"inputs": list(inputs.values()), "outputs": outputs}
+        entry = {"name": f"{group}/{name}", "group": group, "model": str(path.with_suffix(".prototxt")), "tolerance": tolerance}
+        for kind, arrays in files.items():
+            entry[kind] = []
+            for i, array in enumerate(arrays):
+                file = f"{group}-{name}.{kind}{i}.npy"
+                numpy.save(self.folder / file, numpy.ascontiguousarray(array, numpy.float32))
+                entry[kind].append(file)
+        self.index.append(entry)
+
+
+def add_networks(writer):
+    for make in networks.NETWORKS:
+        net = make()
+        shape = [int(dim) for dim in net.lines[1].replace("}", "").split("dim:")[1:]]
+        picture = numpy.random.default_rng(17).normal(0, 1, shape).astype(numpy.float32)
+        writer.add("network", make.__name__, net.text(), net.weights, {"data": picture}, tolerance=NETWORK_TOLERANCE,
+                   detections=100 if make is networks.mobilenet_ssd else 0, is_v1=net.is_v1)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = Writer(folder)
+    for case in layer_cases.cases():
+        writer.add("layer", **case)
+    add_networks(writer)
+    (folder / "index.json").write_text(json.dumps(writer.index, indent=1))
+    print(f"{len(writer.index)} cases in {folder}")
+
+
+if __name__ == "__main__":
+    main()
