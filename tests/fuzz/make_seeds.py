@@ -6,6 +6,7 @@ FOLDER/fuzz_onnx/* (Debian's libonnx-testdata, where it is installed), FOLDER/fu
 Usage: make_seeds.py FOLDER
 """
 import os
+import struct
 import sys
 
 LAYER = '<layer id="{id}" name="{name}" type="{type}" version="opset{opset}">{data}{ports}</layer>'
@@ -122,8 +123,8 @@ def tf_attribute(name, number, value):
     return field(5, field(1, name) + field(2, field(number, value)))
 
 
-def tf_node(name, op, inputs=(), attributes=b""):
-    return field(1, field(1, name) + field(2, op) + b"".join(field(3, i) for i in inputs) + attributes)
+def tf_node(name, op, inputs=(), attributes=b"", number=1):
+    return field(number, field(1, name) + field(2, op) + b"".join(field(3, i) for i in inputs) + attributes)
 
 
 def tf_const(name, kind, dims, content):
@@ -145,8 +146,8 @@ def tensorflow_seeds():
         "y", "StridedSlice", ("x", "b", "e", "s"), tf_attribute("begin_mask", 3, 1) + tf_attribute("shrink_axis_mask", 3, 2))
     flag = tf_const("p", 10, (), b"\1")
     yield "switch", x + flag + tf_node("s", "Switch", ("x", "p")) + tf_node("y", "Merge", ("s:0", "s:1"))
-    function = field(1, field(1, "f") + field(2, field(1, "t")) + field(3, field(1, "r"))) + field(
-        3, tf_node("n", "Neg", ("t",))[2:]) + field(4, field(1, "r") + field(2, "n:y:0"))
+    function = field(1, field(1, "f") + field(2, field(1, "t")) + field(3, field(1, "r"))) + tf_node(
+        "n", "Neg", ("t",), number=3) + field(4, field(1, "r") + field(2, "n:y:0"))
     call = tf_attribute("f", 10, field(1, "f"))
     yield "call", x + tf_node("y", "PartitionedCall", ("x",), call) + field(2, field(1, function))
     folder = "build/release/golden/tensorflow_cases"
