@@ -149,6 +149,18 @@ def quantization(c):
         x, [-1.0, 0.0, -3.0], [1.0, 2.0, 0.5]), c.floats(2, 4, 3))
 
 
+def detection(c):
+    corners = c.floats(20, 2, low=0, high=4)
+    boxes = numpy.concatenate([corners, corners + c.floats(20, 2, low=1, high=3)], 1)
+    scores = c.floats(20, low=0, high=1)
+    for count, overlap, least in ((20, 0.5, 0.0), (4, 0.3, 0.2), (20, 0.1, 0.6)):
+        c.add(f"nms/v3_{count}_{overlap}", lambda b, s: raw.NonMaxSuppressionV3(
+            boxes=b, scores=s, max_output_size=count, iou_threshold=overlap, score_threshold=least), boxes, scores,
+              open_axes=())
+    c.add("nms/v2", lambda b, s: raw.NonMaxSuppressionV2(boxes=b, scores=s, max_output_size=6, iou_threshold=0.4), boxes,
+          scores, open_axes=())
+
+
 def add_all(c):
-    for part in (convolutions, report_cases, pools, normalizations, resizes, quantization):
+    for part in (convolutions, report_cases, pools, normalizations, resizes, quantization, detection):
         part(c)

@@ -19,6 +19,12 @@ TOLERANCE = 1e-3  # design.md, section 8: whole networks
 def run(*command):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def count_transposes(name, shape, after):
+    return run(HEADRACE, "query", OUT / f"{name}.pb", "-d", "CPU", "--input-shape", shape, f"--dump=after:{after}").count(
+        " = Transpose ")
 
 
 def compare(name, model, *options, answer=None, x=None):
@@ -68,6 +74,11 @@ def main():
     compare("saved", OUT / "saved_model", "--check")
     compare("frozen_checkpoint", OUT / "weights.meta", "--output", "y", answer=checkpoint(), x=OUT / "x.npy")
     compare("resnet50", "ResNet50", "--check")
+    run(sys.executable, FREEZE, "MobileNetV2", "-o", OUT / "mobilenet_v2.pb")
+    for network in ("resnet50", "mobilenet_v2"):
+        before, after = (count_transposes(network, "[1,224,224,3]", name) for name in ("fold_constants", "sink_transposes"))
+        print(f"{network}: {after} of {before} Transposes are left")
+        assert before > 50 and after <= 1, f"{network}: {after} of {before}"
     refused = subprocess.run([HEADRACE, "query", OUT / "saved_model" / "saved_model.pb", "-d", "CPU"],
                              capture_output=True, text=True, check=False)
     assert refused.returncode == 1 and "samples/tensorflow/freeze.py" in refused.stderr, refused.stderr
