@@ -37,15 +37,6 @@ typedef struct {
   float alpha, beta, low, high;  // low and high: bounds of the result, infinite where there are none
 } row_t;
 
-// sum[i] += the taps of one source row; COLUMN(i) is the vector that output i of the tile multiplies with tap kw.
-#define ADD_TAPS(COLUMN)                                                          \
-  for (int kw = 0; kw < KW; ++kw) {                                               \
-    const vec w = vec_load(row_wei + kw * wei_tap);                               \
-    _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] += (COLUMN(i)) * w; \
-  }
-#define INNER_COLUMN(i) vec_load(row + (first + kw * DW) * src_w + i * step)
-#define EDGE_COLUMN(i) columns[kw * DW + i * SW]
-
 // The source columns [first, first + count) of a row, zero outside the image.
 static inline void gather_columns(vec* columns, const __global float* row, int first, int count, int IW, int src_w) {
   for (int j = 0; j < count; ++j) {
@@ -55,6 +46,54 @@ static inline void gather_columns(vec* columns, const __global float* row, int f
   }
 }
 
+// sum[i] += the taps of one source row, whatever their number and distance.
+static inline void add_taps(vec* sum, const __global float* row, const __global float* wei, int first, int span,
+                            bool is_inside, const row_t* r) {
+  const int KW = r->KW, DW = r->DW, SW = r->SW, src_w = r->src_w, wei_tap = r->wei_tap;
+  if (is_inside) {
+    for (int kw = 0; kw < KW; ++kw) {
+      const vec w = vec_load(wei + kw * wei_tap);
+      const __global float* column = row + (first + kw * DW) * src_w;
+      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] += vec_load(column + i * SW * src_w) * w;
+    }
+  } else {
+    vec columns[MAX_COLUMNS];
+    gather_columns(columns, row, first, span, r->IW, src_w);
+    for (int kw = 0; kw < KW; ++kw) {
+      const vec w = vec_load(wei + kw * wei_tap);
+      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] += columns[kw * DW + i * SW] * w;
+    }
+  }
+}
+
+// The same for TAPS neighbouring taps and a stride of S, both known: each column is loaded once, and all stay in
+// registers. A third of the time where rows are short, so that every tile lies at an edge.
+#define DEFINE_ADD_TAPS(TAPS, S)                                                                                      \
+  static inline void add_taps_##TAPS##_##S(vec* sum, const __global float* row, const __global float* wei, int first, \
+                                           int span, bool is_inside, const row_t* r) {                                \
+    const int src_w = r->src_w, IW = r->IW, wei_tap = r->wei_tap;                                                     \
+    vec columns[(TILE_W - 1) * S + TAPS];                                                                             \
+    if (is_inside) {                                                                                                  \
+      _Pragma("unroll") for (int j = 0; j < (TILE_W - 1) * S + TAPS; ++j) {                                           \
+        columns[j] = vec_load(row + (first + j) * src_w);                                                             \
+      }                                                                                                               \
+    } else {                                                                                                          \
+      _Pragma("unroll") for (int j = 0; j < (TILE_W - 1) * S + TAPS; ++j) {                                           \
+        columns[j] = (vec)0.0f;                                                                                       \
+        if (first + j >= 0 && first + j < IW) columns[j] = vec_load(row + (first + j) * src_w);                       \
+      }                                                                                                               \
+    }                                                                                                                 \
+    _Pragma("unroll") for (int kw = 0; kw < TAPS; ++kw) {                                                             \
+      const vec w = vec_load(wei + kw * wei_tap);                                                                     \
+      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] += columns[i * S + kw] * w;                           \
+    }                                                                                                                 \
+  }
+
+DEFINE_ADD_TAPS(3, 1)
+DEFINE_ADD_TAPS(3, 2)
+DEFINE_ADD_TAPS(5, 1)
+DEFINE_ADD_TAPS(5, 2)
+
 // Any activation, any number of outputs and channels.
 OUTLINED void store_any(const vec* sum, __global float* to, const row_t* r, int count, int lanes) {
   for (int i = 0; i < count; ++i) {
@@ -63,45 +102,55 @@ OUTLINED void store_any(const vec* sum, __global float* to, const row_t* r, int 
 }
 
 // One row of outputs for one vector of channels, of which `lanes` exist. residual is 0 where there is none.
-OUTLINED void compute_row(__global float* dst, const __global float* src, const __global float* wei, vec init,
-                          const __global float* residual, const row_t* r, int lanes) {
-  const int KW = r->KW, DW = r->DW, SW = r->SW, IW = r->IW, src_w = r->src_w, wei_tap = r->wei_tap;
-  const int step = SW * src_w;
-  const int span = (TILE_W - 1) * SW + (KW - 1) * DW + 1;
-  const float low = r->low, high = r->high;
-  // Volatile, or the compiler makes a version of the whole loop for each answer (common/axis.clh).
-  const volatile bool adds_residual = residual != 0;
-  const volatile bool is_plain = r->act <= ACT_CLAMP && lanes >= VEC;
-  for (int ow = 0; ow < r->OW; ow += TILE_W) {
-    const int count = min(TILE_W, r->OW - ow);
-    const int first = ow * SW - r->PW;
-    const bool is_inside = count == TILE_W && first >= 0 && first + span <= IW;
-    vec sum[TILE_W];
-    _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] = init;
-    if (adds_residual) {
-      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) {
-        sum[i] += vec_load(residual + (ow + min(i, count - 1)) * r->res_w);
-      }
-    }
-    for (int kh = r->kh_begin; kh < r->kh_end; ++kh) {
-      const __global float* row = src + kh * r->src_h;
-      const __global float* row_wei = wei + kh * KW * wei_tap;
-      if (is_inside) {
-        ADD_TAPS(INNER_COLUMN)
-      } else {
-        vec columns[MAX_COLUMNS];
-        gather_columns(columns, row, first, span, IW, src_w);
-        ADD_TAPS(EDGE_COLUMN)
-      }
-    }
-    __global float* to = dst + ow * r->dst_w;
-    if (is_plain && count == TILE_W) {
-      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) vec_store(bounded(sum[i], low, high), to + i * r->dst_w);
-    } else {
-      vec done[TILE_W];
-      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) done[i] = sum[i];
-      store_any(done, to, r, count, lanes);
-    }
+#define DEFINE_COMPUTE_ROW(NAME, ADD_TAPS)                                                                           \
+  OUTLINED void NAME(__global float* dst, const __global float* src, const __global float* wei, vec init,            \
+                     const __global float* residual, const row_t* r, int lanes) {                                    \
+    const int KW = r->KW, DW = r->DW, SW = r->SW;                                                                    \
+    const int span = (TILE_W - 1) * SW + (KW - 1) * DW + 1;                                                          \
+    const float low = r->low, high = r->high;                                                                        \
+    /* Volatile, or the compiler makes a version of the whole loop for each answer (common/axis.clh). */             \
+    const volatile bool adds_residual = residual != 0;                                                               \
+    const volatile bool is_plain = r->act <= ACT_CLAMP && lanes >= VEC;                                              \
+    for (int ow = 0; ow < r->OW; ow += TILE_W) {                                                                     \
+      const int count = min(TILE_W, r->OW - ow);                                                                     \
+      const int first = ow * SW - r->PW;                                                                             \
+      const bool is_inside = count == TILE_W && first >= 0 && first + span <= r->IW;                                 \
+      vec sum[TILE_W];                                                                                               \
+      _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) sum[i] = init;                                              \
+      if (adds_residual) {                                                                                           \
+        _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) {                                                         \
+          sum[i] += vec_load(residual + (ow + min(i, count - 1)) * r->res_w);                                        \
+        }                                                                                                            \
+      }                                                                                                              \
+      for (int kh = r->kh_begin; kh < r->kh_end; ++kh) {                                                             \
+        ADD_TAPS(sum, src + kh * r->src_h, wei + kh * KW * r->wei_tap, first, span, is_inside, r);                   \
+      }                                                                                                              \
+      __global float* to = dst + ow * r->dst_w;                                                                      \
+      if (is_plain && count == TILE_W) {                                                                             \
+        _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) vec_store(bounded(sum[i], low, high), to + i * r->dst_w); \
+      } else {                                                                                                       \
+        vec done[TILE_W];                                                                                            \
+        _Pragma("unroll") for (int i = 0; i < TILE_W; ++i) done[i] = sum[i];                                         \
+        store_any(done, to, r, count, lanes);                                                                        \
+      }                                                                                                              \
+    }                                                                                                                \
+  }
+
+DEFINE_COMPUTE_ROW(compute_any_row, add_taps)
+DEFINE_COMPUTE_ROW(compute_row_3_1, add_taps_3_1)
+DEFINE_COMPUTE_ROW(compute_row_3_2, add_taps_3_2)
+DEFINE_COMPUTE_ROW(compute_row_5_1, add_taps_5_1)
+DEFINE_COMPUTE_ROW(compute_row_5_2, add_taps_5_2)
+
+static inline void compute_row(__global float* dst, const __global float* src, const __global float* wei, vec init,
+                               const __global float* residual, const row_t* r, int lanes) {
+  const int kind = r->DW == 1 && r->SW <= 2 ? r->KW * 8 + r->SW : 0;
+  switch (kind) {
+    case 3 * 8 + 1: return compute_row_3_1(dst, src, wei, init, residual, r, lanes);
+    case 3 * 8 + 2: return compute_row_3_2(dst, src, wei, init, residual, r, lanes);
+    case 5 * 8 + 1: return compute_row_5_1(dst, src, wei, init, residual, r, lanes);
+    case 5 * 8 + 2: return compute_row_5_2(dst, src, wei, init, residual, r, lanes);
+    default: return compute_any_row(dst, src, wei, init, residual, r, lanes);
   }
 }
 

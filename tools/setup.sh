@@ -42,15 +42,17 @@ install_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "${missing[@]}"
 }
 
-# install_python REQUIREMENTS_FILE...: a Python environment in build/venv that holds what the files list.
+# install_python [--no-deps] REQUIREMENTS_FILE...: a Python environment in build/venv that holds what the files list,
+# with --no-deps nothing that they need.
 install_python() {
-  local file stamp
+  local file stamp options=()
+  [ "$1" = --no-deps ] && { options=(--no-deps) && shift; }
   [ -x build/venv/bin/python ] || { say "making a Python environment in build/venv" && python3 -m venv build/venv; }
   for file in "$@"; do
     stamp=build/venv/$(echo "$file" | tr / _).installed
     cmp -s "$file" "$stamp" && continue
     say "installing Python packages into build/venv: $(grep -v '^#' "$file" | tr '\n' ' ')"
-    build/venv/bin/python -m pip install -q --disable-pip-version-check -r "$file"
+    build/venv/bin/python -m pip install -q --disable-pip-version-check "${options[@]}" -r "$file"
     cp "$file" "$stamp"
   done
 }

@@ -17,7 +17,7 @@ struct TypeRow {
   std::size_t size_bytes;
 };
 
-constexpr std::array<TypeRow, 7> kTypes = {{
+constexpr std::array<TypeRow, 13> kTypes = {{
     {ElementType::f32, "f32", "FP32", 4},
     {ElementType::f16, "f16", "FP16", 2},
     {ElementType::i8, "i8", "I8", 1},
@@ -25,6 +25,12 @@ constexpr std::array<TypeRow, 7> kTypes = {{
     {ElementType::i32, "i32", "I32", 4},
     {ElementType::i64, "i64", "I64", 8},
     {ElementType::boolean, "boolean", "BOOL", 1},
+    {ElementType::f64, "f64", "FP64", 8},
+    {ElementType::bf16, "bf16", "BF16", 2},
+    {ElementType::i16, "i16", "I16", 2},
+    {ElementType::u16, "u16", "U16", 2},
+    {ElementType::u32, "u32", "U32", 4},
+    {ElementType::u64, "u64", "U64", 8},
 }};
 
 const TypeRow& row_of(ElementType type) { return kTypes[static_cast<std::size_t>(type)]; }
@@ -41,7 +47,23 @@ std::string lowered(std::string_view text) {
 std::string_view to_string(ElementType type) { return row_of(type).name; }
 std::string_view precision_name(ElementType type) { return row_of(type).precision; }
 std::size_t size_bytes(ElementType type) { return row_of(type).size_bytes; }
-bool is_floating(ElementType type) { return type == ElementType::f32 || type == ElementType::f16; }
+
+bool is_floating(ElementType type) {
+  return type == ElementType::f32 || type == ElementType::f16 || type == ElementType::f64 || type == ElementType::bf16;
+}
+
+ElementType computed_type(ElementType type) {
+  switch (type) {
+    case ElementType::f16:
+    case ElementType::f64:
+    case ElementType::bf16: return ElementType::f32;
+    case ElementType::i16:
+    case ElementType::u16: return ElementType::i32;
+    case ElementType::u32:
+    case ElementType::u64: return ElementType::i64;
+    default: return type;
+  }
+}
 
 std::optional<ElementType> find_element_type(std::string_view name) {
   const std::string wanted = lowered(name);
@@ -49,6 +71,14 @@ std::optional<ElementType> find_element_type(std::string_view name) {
     if (wanted == row.name || wanted == lowered(row.precision)) return row.type;
   }
   return std::nullopt;
+}
+
+float bfloat16_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+
+std::uint16_t float_to_bfloat16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((bits >> 16) | 0x40u);  // NaN stays one
+  return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
 std::uint16_t float_to_half(float value) {

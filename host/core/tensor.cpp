@@ -14,10 +14,19 @@
 namespace headrace {
 namespace {
 
-// Half bits need their own reading; every other stored type converts as C++ does.
+// Bits of short floats need their own reading; every other stored type converts as C++ does.
 struct Half {
-  std::uint16_t bits;
+  static float read(std::uint16_t bits) { return half_to_float(bits); }
+  static std::uint16_t write(float value) { return float_to_half(value); }
 };
+
+struct BFloat16 {
+  static float read(std::uint16_t bits) { return bfloat16_to_float(bits); }
+  static std::uint16_t write(float value) { return float_to_bfloat16(value); }
+};
+
+template <typename T>
+constexpr bool kIsShortFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 template <typename Visitor>
 decltype(auto) visit_type(ElementType type, Visitor&& visitor) {
@@ -29,16 +38,22 @@ decltype(auto) visit_type(ElementType type, Visitor&& visitor) {
     case ElementType::i32: return visitor(std::int32_t{});
     case ElementType::i64: return visitor(std::int64_t{});
     case ElementType::boolean: return visitor(bool{});
+    case ElementType::f64: return visitor(double{});
+    case ElementType::bf16: return visitor(BFloat16{});
+    case ElementType::i16: return visitor(std::int16_t{});
+    case ElementType::u16: return visitor(std::uint16_t{});
+    case ElementType::u32: return visitor(std::uint32_t{});
+    case ElementType::u64: return visitor(std::uint64_t{});
   }
   fail(ErrorCode::kInternal, "unknown element type");
 }
 
 template <typename T>
 auto load(const std::byte* data, std::int64_t index) {
-  if constexpr (std::is_same_v<T, Half>) {
+  if constexpr (kIsShortFloat<T>) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, data + index * 2, 2);
-    return half_to_float(bits);
+    return T::read(bits);
   } else if constexpr (std::is_same_v<T, bool>) {
     return std::to_integer<std::uint8_t>(data[index]) != 0;
   } else {
@@ -67,8 +82,8 @@ void convert_elems(const Tensor& source, Tensor& result) {
   std::byte* out = result.mutable_data();
   for (std::int64_t i = 0; i < source.count(); ++i) {
     const auto value = load<From>(source.data(), i);
-    if constexpr (std::is_same_v<To, Half>) {
-      const std::uint16_t bits = float_to_half(static_cast<float>(value));
+    if constexpr (kIsShortFloat<To>) {
+      const std::uint16_t bits = To::write(static_cast<float>(value));
       std::memcpy(out + i * 2, &bits, 2);
     } else {
       const To converted = saturated<To>(value);

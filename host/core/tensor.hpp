@@ -44,6 +44,10 @@ struct ElementTypeOf<std::int64_t> {
   static constexpr ElementType value = ElementType::i64;
 };
 template <>
+struct ElementTypeOf<double> {
+  static constexpr ElementType value = ElementType::f64;
+};
+template <>
 struct ElementTypeOf<bool> {
   static constexpr ElementType value = ElementType::boolean;
 };

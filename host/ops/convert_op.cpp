@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kTypes[] = {"Convert", "ConvertLike"};
 
-constexpr ElementType kAllTypes[] = {ElementType::f32, ElementType::f16, ElementType::i8,     ElementType::u8,
-                                     ElementType::i32, ElementType::i64, ElementType::boolean};
+constexpr ElementType kKernelTypes[] = {ElementType::f32, ElementType::f16, ElementType::i8,     ElementType::u8,
+                                        ElementType::i32, ElementType::i64, ElementType::boolean};
 
 Attributes parse(std::string_view type, std::int32_t, const RawAttributes& raw) {
   Attributes attributes;
@@ -54,6 +54,10 @@ Walk walk_of(std::span<const LowerInput> inputs, std::span<const TensorDesc> out
 
 Support supports(const Node&, std::span<const LowerInput> inputs, std::span<const TensorDesc> outputs,
                  const KernelCaps& caps) {
+  for (const ElementType type : {inputs[0].desc.type, outputs[0].type}) {
+    const bool has_kernel = std::find(std::begin(kKernelTypes), std::end(kKernelTypes), type) != std::end(kKernelTypes);
+    if (!has_kernel) return Support::no("Convert of " + std::string(to_string(type)) + " has no kernel");
+  }
   if (const Support support = supports_int_index(inputs, outputs); !support.ok) return support;
   if (const Support support = supports_walk(walk_of(inputs, outputs)); !support.ok) return support;
   return supports_instance(instance_of(inputs[0].desc.type, outputs[0].type), caps);
@@ -68,8 +72,8 @@ Lowered lower(const Node&, std::span<const LowerInput> inputs, std::span<const T
 
 std::vector<KernelInstance> instances() {
   std::vector<KernelInstance> all;
-  for (const ElementType from : kAllTypes) {
-    for (const ElementType to : kAllTypes) all.push_back(instance_of(from, to));
+  for (const ElementType from : kKernelTypes) {
+    for (const ElementType to : kKernelTypes) all.push_back(instance_of(from, to));
   }
   return all;
 }

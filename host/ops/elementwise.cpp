@@ -223,8 +223,9 @@ void append_long(std::vector<LowerArg>& args, std::int64_t value) {
 
 double real_at(const Tensor& tensor, std::int64_t index) {
   if (tensor.type() == ElementType::f32) return static_cast<double>(read_as<float>(tensor, index));
-  if (tensor.type() == ElementType::f16)
+  if (tensor.type() == ElementType::f16) {
     return static_cast<double>(half_to_float(read_as<std::uint16_t>(tensor, index)));
+  }
   return static_cast<double>(int_value_at(tensor, index));
 }
 

@@ -16,10 +16,10 @@ bool is_evaluable(const Graph& graph, const Node& node) {
   if (op == nullptr || op->reference == nullptr) return false;
   if (node.type == "Convert" || reads_only_shape(node)) return true;
   for (const PortRef& input : node.inputs) {
-    if (graph.info(input).type == ElementType::f16) return false;
+    if (!is_computed_type(graph.info(input).type)) return false;
   }
   for (const OutputInfo& output : node.outputs) {
-    if (output.type == ElementType::f16) return false;
+    if (!is_computed_type(output.type)) return false;
   }
   return true;
 }

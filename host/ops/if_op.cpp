@@ -40,8 +40,15 @@ std::vector<InferOutput> infer(const Node& node, std::span<const InferInput> inp
     fail_node(node, "needs one value as its condition, has the shape " + to_string(inputs[0].shape));
   }
   if (inputs[0].value != nullptr) return infer_branch(node, branch_of(node, *inputs[0].value), inputs);
-  const std::vector<InferOutput> outputs = infer_branch(node, node.bodies[0], inputs);
-  const std::vector<InferOutput> others = infer_branch(node, node.bodies[1], inputs);
+  std::vector<InferOutput> outputs, others;
+  try {
+    outputs = infer_branch(node, node.bodies[0], inputs);
+    others = infer_branch(node, node.bodies[1], inputs);
+  } catch (const Error& error) {
+    // The branch that is not taken need not fit the inputs.
+    throw UnknownValue(
+        0, "output shape depends on the condition, which is not known before the run: " + std::string(error.what()));
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (i >= others.size() || outputs[i].type != others[i].type) fail_node(node, "has branches of different outputs");
     if (outputs[i].shape != others[i].shape) {

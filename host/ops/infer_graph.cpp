@@ -73,6 +73,30 @@ void infer_operator(Graph& graph, NodeId id, KnownValues& values) {
   follow_values(graph, node, values);
 }
 
+std::vector<Tensor> computed(const Node& node, std::span<const Tensor> inputs) {
+  const OpDescriptor& op = op_of(node);
+  std::vector<InferInput> known;
+  for (const Tensor& input : inputs.first(count_op_inputs(node))) {
+    known.push_back({input.type(), input.shape(), &input});
+  }
+  std::vector<Tensor> outputs;
+  for (const InferOutput& output : op.infer(node, known)) outputs.emplace_back(output.type, output.shape);
+  run_reference(node, inputs, outputs);
+  return outputs;
+}
+
+std::vector<Tensor> computed_with_layer(const Node& node, std::span<const Tensor> inputs) {
+  try {
+    return computed(node, inputs);
+  } catch (const Error& error) {
+    rethrow_with_layer(error, node);
+  }
+}
+
+Tensor convert_where_needed(const Tensor& tensor, ElementType type) {
+  return tensor.type() == type ? tensor : convert(tensor, type);
+}
+
 // Runs one graph; drops each tensor behind its last reader.
 class GraphRun {
  public:
@@ -103,29 +127,13 @@ class GraphRun {
     if (node.type == "Const") return keep({node.id, 0}, node.value.aligned_copy());
     std::vector<Tensor> inputs;
     for (const PortRef& input : node.inputs) inputs.push_back(values_.at(input));
-    std::vector<Tensor> outputs;
-    try {
-      outputs = computed(node, inputs);
-    } catch (const Error& error) {
-      rethrow_with_layer(error, node);
-    }
+    const std::vector<Tensor> outputs = computed_with_layer(node, inputs);
     for (std::size_t i = 0; i < outputs.size() && i < node.outputs.size(); ++i) {
       keep({node.id, static_cast<std::int32_t>(i)}, outputs[i]);
     }
     for (const PortRef& input : node.inputs) {
       if (--unread_.at(input) == 0) values_.erase(input);
     }
-  }
-
-  static std::vector<Tensor> computed(const Node& node, std::span<const Tensor> inputs) {
-    const OpDescriptor& op = op_of(node);
-    std::vector<InferInput> known;
-    for (const Tensor& input : inputs.first(count_op_inputs(node)))
-      known.push_back({input.type(), input.shape(), &input});
-    std::vector<Tensor> outputs;
-    for (const InferOutput& output : op.infer(node, known)) outputs.emplace_back(output.type, output.shape);
-    run_reference(node, inputs, outputs);
-    return outputs;
   }
 
   const Graph& graph_;
@@ -185,6 +193,20 @@ InferredBody infer_body(const Graph& graph, std::span<const InferInput> paramete
     if (body.graph.at(id).type != "Parameter") infer_node(body.graph, id, body.values);
   }
   return body;
+}
+
+std::vector<Tensor> run_layer(const Node& node, std::span<const Tensor> inputs) {
+  const OpDescriptor& op = op_of(node);
+  std::vector<Tensor> wide;
+  std::vector<InferInput> known;
+  for (const Tensor& input : inputs) wide.push_back(convert_where_needed(input, computed_type(input.type())));
+  std::vector<Tensor> outputs = computed_with_layer(node, wide);
+  for (std::size_t i = 0; i < inputs.size() && i < count_op_inputs(node); ++i) {
+    known.push_back({inputs[i].type(), inputs[i].shape(), &wide[i]});
+  }
+  const std::vector<InferOutput> wanted = op.infer(node, known);
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = convert_where_needed(outputs[i], wanted[i].type);
+  return outputs;
 }
 
 std::vector<Tensor> run_graph(const Graph& graph, std::span<const Tensor> inputs) {

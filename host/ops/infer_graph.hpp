@@ -41,6 +41,11 @@ InferredBody infer_body(const Graph& graph, std::span<const InferInput> paramete
 // Checks that a Parameter of a body takes a tensor of this type and shape. Throws kBadModel naming it.
 void check_parameter(const Node& parameter, ElementType type, const Shape& shape);
 
+// Runs one layer on the host by its operator's reference; the shapes of what it returns may depend on values. Types and
+// shapes in the node are not read. Types that are only stored (f16, u16) go in and out as they are. Throws as
+// infer_node does.
+std::vector<Tensor> run_layer(const Node& node, std::span<const Tensor> inputs);
+
 // Runs a graph on the host by its operators' references; every shape is found on the way, so they may depend on
 // values. One input per Parameter, one output per Result. Throws as infer_node does.
 std::vector<Tensor> run_graph(const Graph& graph, std::span<const Tensor> inputs);

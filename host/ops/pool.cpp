@@ -212,8 +212,7 @@ void pool_reference(const PoolSpec& spec, const Tensor& input, std::span<Tensor>
     case ElementType::u8: return pool_typed<std::uint8_t>(spec, input, outputs);
     case ElementType::i32: return pool_typed<std::int32_t>(spec, input, outputs);
     case ElementType::i64: return pool_typed<std::int64_t>(spec, input, outputs);
-    case ElementType::f16:
-    case ElementType::boolean: break;
+    default: break;
   }
   fail(ErrorCode::kUnsupported, "pooling of element type " + std::string(to_string(input.type())));
 }

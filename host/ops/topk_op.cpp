@@ -102,8 +102,7 @@ void reference(const Node& node, std::span<const Tensor> inputs, std::span<Tenso
     case ElementType::u8: return topk_typed<std::uint8_t>(form, inputs[0], outputs);
     case ElementType::i32: return topk_typed<std::int32_t>(form, inputs[0], outputs);
     case ElementType::i64: return topk_typed<std::int64_t>(form, inputs[0], outputs);
-    case ElementType::f16:
-    case ElementType::boolean: break;
+    default: break;
   }
   fail(ErrorCode::kUnsupported, "TopK of element type " + std::string(to_string(inputs[0].type())));
 }

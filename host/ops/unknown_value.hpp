@@ -26,7 +26,7 @@ class UnknownValue : public Error {
 
   // The same error with the tensors whose values are wanted and the layer's name.
   UnknownValue(const UnknownValue& error, const Node& node)
-      : Error(ErrorCode::kUnsupported, message_with_layer(error, node)), input_(error.input_) {
+      : Error(ErrorCode::kUnsupported, message_with_layer(error, node)), input_(error.input_), node_(node.id) {
     // What came out of a body was wanted of tensors inside it; here it may be any input of the node.
     const bool is_one = input_ && error.sources_.empty() && *input_ < node.inputs.size();
     sources_ = is_one ? std::vector<PortRef>{node.inputs[*input_]} : node.inputs;
@@ -34,10 +34,13 @@ class UnknownValue : public Error {
 
   // The tensors, in the graph that was inferred; empty before infer_node has set them.
   const std::vector<PortRef>& sources() const { return sources_; }
+  // The layer of that graph whose output shapes need them.
+  NodeId node() const { return node_; }
 
  private:
   std::optional<std::size_t> input_;
   std::vector<PortRef> sources_;
+  NodeId node_;
 };
 
 }  // namespace headrace

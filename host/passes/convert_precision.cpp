@@ -6,31 +6,35 @@
 namespace headrace {
 namespace {
 
-// f32 readers of an f16 Parameter or constant; Results keep reading the original.
+// Readers of a Parameter or constant in its computed type; Results keep reading the original.
 void widen_source(Rewriter& rewriter, PortRef source) {
+  const ElementType wide = computed_type(rewriter.graph().info(source).type);
+  const std::string wide_name(to_string(wide));
   const std::vector<Graph::User> users = rewriter.users(source);
   PortRef widened;
   for (const Graph::User& user : users) {
     if (rewriter.graph().at(user.node).type == "Result") continue;
     if (!widened.node.is_valid()) {
       const Node& node = rewriter.graph().at(source);
-      const std::string name = node.name + "/f32";
-      widened = node.type == "Const" ? rewriter.add_const(name, convert(node.value, ElementType::f32))
-                                     : add_op(rewriter, "Convert", name, {source}, {{"destination_type", "f32"}});
+      const std::string name = node.name + "/" + wide_name;
+      widened = node.type == "Const" ? rewriter.add_const(name, convert(node.value, wide))
+                                     : add_op(rewriter, "Convert", name, {source}, {{"destination_type", wide_name}});
     }
     rewriter.set_input(user.node, static_cast<std::size_t>(user.input), widened);
   }
 }
 
-// One Convert back to f16 for all Results of a tensor; it gets the tensor's names, by which users know the output.
-void narrow_results(Rewriter& rewriter, PortRef source) {
+// One Convert back to the stored type for all Results of a tensor; it gets the tensor's names, by which users know the
+// output.
+void narrow_results(Rewriter& rewriter, PortRef source, ElementType type) {
+  const std::string type_name(to_string(type));
   const std::vector<Graph::User> users = rewriter.users(source);
   PortRef narrowed;
   for (const Graph::User& user : users) {
     if (rewriter.graph().at(user.node).type != "Result") continue;
     if (!narrowed.node.is_valid()) {
-      narrowed = add_op(rewriter, "Convert", rewriter.graph().at(source).name + "/f16", {source},
-                        {{"destination_type", "f16"}});
+      narrowed = add_op(rewriter, "Convert", rewriter.graph().at(source).name + "/" + type_name, {source},
+                        {{"destination_type", type_name}});
       auto& names = rewriter.at(source.node).outputs[static_cast<std::size_t>(source.port)].names;
       rewriter.at(narrowed.node).outputs[0].names = std::move(names);
       names.clear();
@@ -45,7 +49,9 @@ void widen_attributes(Node& node) {
   const auto values = node.attributes.values();
   for (const auto& [name, value] : values) {
     const auto* text = std::get_if<std::string>(&value);
-    if (text != nullptr && *text == "f16" && name.ends_with("type")) node.attributes.set(name, std::string("f32"));
+    if (text == nullptr || !name.ends_with("type")) continue;
+    const std::optional<ElementType> type = find_element_type(*text);
+    if (type && !is_computed_type(*type)) node.attributes.set(name, std::string(to_string(computed_type(*type))));
   }
 }
 
@@ -58,13 +64,14 @@ void convert_precision(Graph& graph) {
     bool is_changed = false;
     for (std::size_t i = 0; i < count; ++i) {
       const PortRef port{id, static_cast<std::int32_t>(i)};
-      if (graph.info(port).type != ElementType::f16) continue;
+      const ElementType type = graph.info(port).type;
+      if (is_computed_type(type)) continue;
       is_changed = true;
       if (is_source) {
         widen_source(rewriter, port);
       } else {
-        rewriter.at(id).outputs[i].type = ElementType::f32;
-        narrow_results(rewriter, port);
+        rewriter.at(id).outputs[i].type = computed_type(type);
+        narrow_results(rewriter, port, type);
       }
     }
     if (is_changed && !is_source) widen_attributes(rewriter.at(id));

@@ -5,11 +5,12 @@
 
 namespace headrace {
 
-// Turns every f16 tensor inside the network into f32: f16 is storage, arithmetic is f32. Constants are converted;
-// Parameters and network outputs keep their type, with a Convert behind or before them.
+// Turns every tensor inside the network whose type is only stored (f16, f64, u16, ...) into its computed_type: f16 is
+// storage, arithmetic is f32. Constants are converted; Parameters and network outputs keep their type, with a Convert
+// behind or before them.
 void convert_precision(Graph& graph);
 
-// Attributes that name f16 name f32 afterwards: Convert's destination_type, Range's output_type.
+// Attributes that name such a type name the computed one afterwards: Convert's destination_type, Range's output_type.
 void widen_attributes(Node& node);
 
 }  // namespace headrace

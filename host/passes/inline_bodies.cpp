@@ -25,7 +25,8 @@ InferInput known_input(const Graph& graph, PortRef ref) {
 }
 
 // Copies the body's nodes, resolved for these sources of its Parameters, into the graph. Returns what its Results read.
-std::vector<PortRef> splice(Rewriter& rewriter, const std::string& prefix, const Graph& body,
+// The prefix is a copy: adding nodes moves the graph's own names.
+std::vector<PortRef> splice(Rewriter& rewriter, const std::string prefix, const Graph& body,
                             const std::vector<PortRef>& sources) {
   std::vector<InferInput> known;
   for (const PortRef& source : sources) known.push_back(known_input(rewriter.graph(), source));

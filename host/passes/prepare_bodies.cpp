@@ -14,11 +14,11 @@ namespace {
 void widen(Graph& body) {
   for (const NodeId id : body.nodes()) {
     Node& node = body.at(id);
-    if (node.type == "Const" && node.value.type() == ElementType::f16) {
-      node.value = convert(node.value, ElementType::f32);
+    if (node.type == "Const" && !is_computed_type(node.value.type())) {
+      node.value = convert(node.value, computed_type(node.value.type()));
     }
     for (OutputInfo& output : node.outputs) {
-      if (output.type == ElementType::f16) output.type = ElementType::f32;
+      output.type = computed_type(output.type);
     }
     widen_attributes(node);
   }

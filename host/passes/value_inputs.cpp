@@ -5,7 +5,6 @@
 #include <set>
 
 #include "ops/evaluate.hpp"
-#include "ops/infer_graph.hpp"
 
 namespace headrace {
 namespace {
@@ -22,7 +21,7 @@ void add_inputs_behind(const Graph& graph, PortRef source, std::set<std::size_t>
     const Node& node = graph.at(id);
     if (node.type == "Parameter") {
       const OutputInfo& info = node.outputs.at(0);
-      if (!info.is_resolved || count_elems(info.shape) > kMaxValueElems) return;
+      if (!info.is_resolved || count_elems(info.shape) > kMaxShapeInputElems) return;
       const auto& parameters = graph.parameters();
       found.push_back(
           static_cast<std::size_t>(std::find(parameters.begin(), parameters.end(), id) - parameters.begin()));

@@ -2,6 +2,7 @@
 // Network inputs whose values, not only shapes, decide the shapes of other tensors: a Reshape's target, a Slice's ends.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/tensor.hpp"
@@ -9,8 +10,12 @@
 
 namespace headrace {
 
+// Most elements of an input whose value may decide shapes: a shape, pads, scales. A network is made for every value, so
+// larger ones count as data.
+inline constexpr std::int64_t kMaxShapeInputElems = 16;
+
 // Positions among parameters() of the inputs that the values of `sources` are computed from, ascending. A source that
-// depends on an input of more than 4096 elements gives none: that is data, and following it through the graph would be
+// depends on an input of more than kMaxShapeInputElems elements gives none: following data through the graph would be
 // running the network. The graph's Parameters have shapes; nodes that it does not hold are left out.
 std::vector<std::size_t> inputs_behind(const Graph& graph, const std::vector<PortRef>& sources);
 

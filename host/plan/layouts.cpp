@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dimension orders of tensors, views, and which tensors a Concat takes in place.
 #include <algorithm>
-#include <numeric>
 
 #include "ops/strided.hpp"
 #include "ops/view.hpp"
@@ -13,12 +12,15 @@ namespace {
 // Dimensions from outermost to innermost in memory; dimensions of size 1 have no place of their own and stay where
 // the logical order has them.
 std::vector<std::size_t> memory_order(const TensorDesc& desc) {
+  std::vector<std::size_t> sized;
+  for (std::size_t i = 0; i < desc.shape.size(); ++i) {
+    if (desc.shape[i] != 1) sized.push_back(i);
+  }
+  std::stable_sort(sized.begin(), sized.end(),
+                   [&](std::size_t a, std::size_t b) { return desc.strides[a] > desc.strides[b]; });
   std::vector<std::size_t> order(desc.shape.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (desc.shape[a] == 1 || desc.shape[b] == 1) return false;
-    return desc.strides[a] > desc.strides[b];
-  });
+  auto next = sized.begin();
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = desc.shape[i] == 1 ? i : *next++;
   return order;
 }
 

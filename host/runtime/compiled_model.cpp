@@ -7,9 +7,9 @@
 #include "core/file.hpp"
 #include "core/log.hpp"
 #include "device/peaks.hpp"
-#include "ops/unknown_value.hpp"
 #include "passes/value_inputs.hpp"
 #include "runtime/compiled_model_impl.hpp"
+#include "runtime/cut_model.hpp"
 #include "runtime/infer_request_impl.hpp"
 
 namespace headrace {
@@ -98,6 +98,7 @@ CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vect
       outputs(output_ports(*model)),
       input_layers(headrace::input_layers(*model->graph)),
       output_layers(headrace::output_layers(*model->graph)),
+      store_(store),
       weights_(std::move(store)),
       networks_(lists.size()) {
   const bool is_static =
@@ -107,7 +108,7 @@ CompiledModel::Impl::Impl(std::shared_ptr<const Model::Impl> compiled, std::vect
       slot(list, static_shapes(inputs), {});
     } catch (const UnknownValue& error) {
       // Small inputs decide shapes: the network is made for their values, when a run gives them.
-      if (value_inputs(*model, static_shapes(inputs), error.sources()).empty()) throw;
+      if (value_inputs(*model, static_shapes(inputs), error.sources()).empty()) cut_at(error);
     }
   }
 }
@@ -190,14 +191,58 @@ std::shared_ptr<const Network> CompiledModel::Impl::network(std::size_t list, co
   return needs_device ? found->wait() : found->get();
 }
 
-std::shared_ptr<const Network> CompiledModel::Impl::latest() const {
-  for (const NetworkCache& cache : networks_) {
-    if (const auto slot = cache.latest()) return slot->get();
+std::shared_ptr<const CutModel> CompiledModel::Impl::cut() const {
+  const std::lock_guard lock(cut_mutex_);
+  return cut_;
+}
+
+std::shared_ptr<const CutModel> CompiledModel::Impl::cut_at(const UnknownValue& error) const {
+  const std::lock_guard lock(cut_mutex_);
+  if (cut_ != nullptr) return cut_;
+  Graph graph = make_wished_graph(*model);
+  if (!graph.contains(error.node())) throw error;
+  const auto compile = [this](Graph half, bool is_tail) {
+    return std::make_shared<const CompiledModel::Impl>(make_model(std::move(half)), is_tail ? tail_lists(lists) : lists,
+                                                       fallback, options, store_);
+  };
+  cut_ = std::make_shared<const CutModel>(cut_at_layer(graph, error.node()), compile);
+  log(LogLevel::kInfo, "cut", "the network is run in two halves: " + std::string(error.what()));
+  return cut_;
+}
+
+std::vector<std::shared_ptr<const Network>> CompiledModel::Impl::latest() const {
+  std::vector<std::shared_ptr<const Network>> networks;
+  if (const auto halves = cut()) {
+    networks = halves->head()->latest();
+    if (const auto tail = halves->tail_if_made()) {
+      for (auto& network : tail->latest()) networks.push_back(std::move(network));
+    }
+    return networks;
   }
-  return nullptr;
+  for (const NetworkCache& cache : networks_) {
+    if (const auto slot = cache.latest()) return {slot->get()};
+  }
+  return {};
+}
+
+std::vector<LayerPlacement> CompiledModel::Impl::placements() const {
+  const auto halves = cut();
+  if (halves == nullptr) {
+    const auto networks = latest();
+    return networks.empty() ? std::vector<LayerPlacement>{} : networks.front()->placements;
+  }
+  std::vector<LayerPlacement> tail;
+  if (const auto made = halves->tail_if_made()) tail = made->placements();
+  if (tail.empty()) tail = list_unplaced(halves->cut().tail, lists.front(), reason_of_cut(halves->cut().layer));
+  return join_placements(halves->head()->placements(), placement_of_cut(halves->cut().layer, lists.front()),
+                         std::move(tail));
 }
 
 bool CompiledModel::Impl::is_starting_up() const {
+  if (const auto halves = cut()) {
+    const auto tail = halves->tail_if_made();
+    return halves->head()->is_starting_up() || (tail != nullptr && tail->is_starting_up());
+  }
   return std::any_of(networks_.begin(), networks_.end(), [](const NetworkCache& cache) {
     const auto slot = cache.latest();
     return slot != nullptr && slot->is_loading();
@@ -225,22 +270,19 @@ InferRequest CompiledModel::create_infer_request() const {
 std::vector<PortInfo> CompiledModel::inputs() const { return impl_->inputs; }
 std::vector<PortInfo> CompiledModel::outputs() const { return impl_->outputs; }
 
-std::vector<LayerPlacement> CompiledModel::placements() const {
-  const auto network = impl_->latest();
-  return network == nullptr ? std::vector<LayerPlacement>{} : network->placements;
-}
+std::vector<LayerPlacement> CompiledModel::placements() const { return impl_->placements(); }
 
 std::vector<std::string> CompiledModel::origins() const {
-  const auto network = impl_->latest();
-  if (network == nullptr) return {};
   std::map<std::pair<std::string, std::string>, std::set<std::string>> kernels;  // device and origin -> kernels
-  for (const LoadedSubgraph& subgraph : network->subgraphs) {
-    const std::vector<std::string> origins = subgraph.executable->step_origins();
-    for (std::size_t s = 0; s < origins.size(); ++s) {
-      const PlanStep& step = subgraph.plan->steps[s];
-      const auto* launch = std::get_if<Launch>(&step.action);
-      kernels[{network->devices.names[subgraph.device], origins[s]}].insert(launch != nullptr ? launch->instance.key()
-                                                                                              : step.kernel);
+  for (const auto& network : impl_->latest()) {
+    for (const LoadedSubgraph& subgraph : network->subgraphs) {
+      const std::vector<std::string> origins = subgraph.executable->step_origins();
+      for (std::size_t s = 0; s < origins.size(); ++s) {
+        const PlanStep& step = subgraph.plan->steps[s];
+        const auto* launch = std::get_if<Launch>(&step.action);
+        kernels[{network->devices.names[subgraph.device], origins[s]}].insert(launch != nullptr ? launch->instance.key()
+                                                                                                : step.kernel);
+      }
     }
   }
   std::vector<std::string> lines;
@@ -253,13 +295,13 @@ std::vector<std::string> CompiledModel::origins() const {
 
 std::map<std::string, double> CompiledModel::measure_peaks() const {
   std::map<std::string, double> peaks;
-  const auto network = impl_->latest();
-  if (network == nullptr) return peaks;
-  for (const LoadedSubgraph& subgraph : network->subgraphs) {
-    const std::string& name = network->devices.names[subgraph.device];
-    if (peaks.count(name) != 0) continue;
-    const double flops = measure_peak_flops(*network->devices.devices[subgraph.device]);
-    if (flops > 0.0) peaks.emplace(name, flops);
+  for (const auto& network : impl_->latest()) {
+    for (const LoadedSubgraph& subgraph : network->subgraphs) {
+      const std::string& name = network->devices.names[subgraph.device];
+      if (peaks.count(name) != 0) continue;
+      const double flops = measure_peak_flops(*network->devices.devices[subgraph.device]);
+      if (flops > 0.0) peaks.emplace(name, flops);
+    }
   }
   return peaks;
 }
@@ -280,20 +322,21 @@ std::string CompiledModel::get_property(std::string_view name) const {
 }
 
 std::vector<CompiledModel::MemoryUse> CompiledModel::memory_use() const {
-  const auto network = impl_->latest();
-  if (network == nullptr) return {};
-  std::vector<MemoryUse> result;
-  for (std::size_t device = 0; device < network->devices.names.size(); ++device) {
-    MemoryUse use{network->devices.names[device], 0, 0, 0};
+  std::vector<MemoryUse> uses;
+  for (const auto& network : impl_->latest()) {
+    for (const std::string& name : network->devices.names) {
+      const auto is_here = [&](const MemoryUse& use) { return use.device == name; };
+      if (std::none_of(uses.begin(), uses.end(), is_here)) uses.push_back({name, 0, 0, 0});
+    }
     for (const LoadedSubgraph& subgraph : network->subgraphs) {
-      if (subgraph.device != device) continue;
+      const std::string& name = network->devices.names[subgraph.device];
+      MemoryUse& use = *std::find_if(uses.begin(), uses.end(), [&](const MemoryUse& u) { return u.device == name; });
       use.arena_bytes += subgraph.stats.arena_bytes;
       use.weights_bytes += subgraph.stats.weights_bytes;
       use.lower_bound_bytes += subgraph.stats.lower_bound_bytes;
     }
-    result.push_back(use);
   }
-  return result;
+  return uses;
 }
 
 }  // namespace headrace

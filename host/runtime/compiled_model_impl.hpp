@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "ops/unknown_value.hpp"
 #include "plan/weights_cache.hpp"
 #include "runtime/model_impl.hpp"
 #include "runtime/network.hpp"
@@ -40,6 +41,8 @@ class NetworkCache {
   std::list<Entry> entries_;
 };
 
+class CutModel;
+
 // Immutable but for its caches; thread-safe.
 struct CompiledModel::Impl {
   // `fallback` answers while a list's kernels are compiled, where the options ask for that. `store` keeps packed
@@ -52,8 +55,14 @@ struct CompiledModel::Impl {
   using Inputs = std::vector<std::optional<Tensor>>;
   std::shared_ptr<const Network> network(std::size_t list, const std::vector<Shape>& shapes, const Inputs& values,
                                          bool needs_device) const;
-  // The network used last on any list, or null.
-  std::shared_ptr<const Network> latest() const;
+  // The networks used last on any list, in running order: one, those of both halves of a model that is cut, or none.
+  std::vector<std::shared_ptr<const Network>> latest() const;
+  // The halves of a model that one network cannot hold; null where it is not, or has not been met.
+  std::shared_ptr<const CutModel> cut() const;
+  // The same, cut at the layer that the error names. Throws the error where it names none of the graph's.
+  std::shared_ptr<const CutModel> cut_at(const UnknownValue& error) const;
+  // Rows for every layer, as far as they are known.
+  std::vector<LayerPlacement> placements() const;
   // Whether the fallback answers on some list.
   bool is_starting_up() const;
 
@@ -84,9 +93,12 @@ struct CompiledModel::Impl {
                           const std::vector<PortRef>& sources) const;
   LoadOptions load_options(const DeviceList& devices) const;
 
+  const std::shared_ptr<WeightsStore> store_;
   mutable WeightsCache weights_;
   mutable std::vector<NetworkCache> networks_;  // one per list
   mutable std::atomic<std::size_t> next_request_{0};
+  mutable std::mutex cut_mutex_;
+  mutable std::shared_ptr<const CutModel> cut_;
   mutable std::mutex value_inputs_mutex_;
   mutable std::set<std::size_t> value_inputs_;  // on whose values shapes depend, as far as it was met
 };

@@ -5,6 +5,7 @@
 #include "runtime/compiled_model_impl.hpp"
 #include "runtime/core_impl.hpp"
 #include "runtime/model_file.hpp"
+#include "runtime/model_impl.hpp"
 
 namespace headrace {
 namespace {
@@ -36,12 +37,7 @@ Core::Core(const CoreOptions& options) : impl_(std::make_shared<Impl>(options)) 
 std::vector<DeviceSummary> Core::devices() const { return impl_->devices.list(); }
 
 Model Core::read_model(const std::string& path, const std::string& weights_path) const {
-  auto model = std::make_shared<Model::Impl>();
-  auto graph = std::make_shared<const Graph>(read_model_file(path, weights_path));
-  model->inputs.resize(graph->parameters().size());
-  model->outputs.resize(graph->results().size());
-  model->graph = std::move(graph);
-  return Model(std::move(model));
+  return Model(make_model(read_model_file(path, weights_path)));
 }
 
 CompiledModel Core::compile_model(const Model& model, std::string_view devices, const Properties& properties) const {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "ops/unknown_value.hpp"
 #include "partition/dot.hpp"
 #include "partition/is_computed.hpp"
 #include "passes/pipeline.hpp"
 #include "runtime/core_impl.hpp"
+#include "runtime/cut_model.hpp"
 #include "runtime/model_impl.hpp"
 #include "runtime/network.hpp"
 
@@ -18,8 +20,13 @@ struct QueriedGraph {
   std::optional<std::size_t> nowhere;  // the device that stands for "no device of the list"
 };
 
+// The graph as far as its shapes are known before the run.
+Graph known_graph(const Model& model) {
+  return known_part(make_wished_graph(model.impl()), wished_shapes(model.impl()));
+}
+
 // Places the graph on the devices with the CPU behind them, so that every layer gets an answer.
-QueriedGraph query(const Model& model, const DeviceList& list) {
+QueriedGraph query(Graph graph, const Model& model, const DeviceList& list) {
   std::vector<PartitionDevice> devices = partition_devices(list);
   std::optional<std::size_t> nowhere;
   const bool has_cpu = std::any_of(devices.begin(), devices.end(), [](const auto& d) { return d.is_cpu_fallback; });
@@ -27,7 +34,7 @@ QueriedGraph query(const Model& model, const DeviceList& list) {
     nowhere = devices.size();
     devices.push_back({"none", {}, true});
   }
-  return {place_graph(make_wished_graph(model.impl()), wished_shapes(model.impl()), devices), nowhere};
+  return {place_graph(std::move(graph), wished_shapes(model.impl()), devices), nowhere};
 }
 
 std::string dump_partition(const Partition& partition, const Graph& graph) {
@@ -67,12 +74,21 @@ void check_stage(std::string_view stage) {
 }  // namespace
 
 std::vector<LayerPlacement> Core::query_model(const Model& model, std::string_view devices) const {
-  const QueriedGraph queried = query(model, impl_->devices.resolve(devices).front());
-  return list_placements(queried.placed, *model.impl().graph, queried.nowhere);
+  const DeviceList list = impl_->devices.resolve(devices).front();
+  try {
+    const QueriedGraph queried = query(make_wished_graph(model.impl()), model, list);
+    return list_placements(queried.placed, *model.impl().graph, queried.nowhere);
+  } catch (const UnknownValue& error) {
+    const Graph graph = make_wished_graph(model.impl());
+    if (!graph.contains(error.node())) throw;
+    const LayerCut cut = cut_at_layer(graph, error.node());
+    return join_placements(query_model(Model(make_model(cut.head)), devices), placement_of_cut(cut.layer, list),
+                           list_unplaced(cut.tail, list, reason_of_cut(cut.layer)));
+  }
 }
 
 std::string Core::query_dot(const Model& model, std::string_view devices) const {
-  const QueriedGraph queried = query(model, impl_->devices.resolve(devices).front());
+  const QueriedGraph queried = query(known_graph(model), model, impl_->devices.resolve(devices).front());
   return write_dot(queried.placed.graph, queried.placed.partition);
 }
 
@@ -83,7 +99,7 @@ std::string Core::dump_after(const Model& model, std::string_view devices, std::
   const auto observe = [&](std::string_view name, const Graph& graph) {
     if (name == stage) text = dump(graph);
   };
-  Graph graph = prepare_graph(make_wished_graph(model.impl()), wished_shapes(model.impl()), list, observe);
+  Graph graph = prepare_graph(known_graph(model), wished_shapes(model.impl()), list, observe);
   if (stage != "partition" && stage != "plan") return text;
   Partition cut = partition(graph, list);
   if (stage == "partition") return dump_partition(cut, graph);
@@ -94,7 +110,7 @@ std::vector<std::string> Core::needed_kernels(const Model& model, std::string_vi
   std::vector<PartitionDevice> devices = partition_devices(impl_->devices.resolve(device).front());
   for (PartitionDevice& d : devices) d.caps.has_compiler = true;  // what it would choose, not what it holds
   devices.push_back({"CPU", {}, true});
-  const PlacedGraph placed = place_graph(make_wished_graph(model.impl()), wished_shapes(model.impl()), devices);
+  const PlacedGraph placed = place_graph(known_graph(model), wished_shapes(model.impl()), devices);
   std::set<std::string> keys;
   WeightsCache weights;
   for (const Subgraph& subgraph : placed.partition.subgraphs) {

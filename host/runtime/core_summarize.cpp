@@ -4,6 +4,7 @@
 
 #include "passes/infer_shapes.hpp"
 #include "runtime/core_impl.hpp"
+#include "runtime/cut_model.hpp"
 #include "runtime/model_impl.hpp"
 #include "runtime/network.hpp"
 #include "runtime/summarize.hpp"
@@ -57,7 +58,8 @@ ModelSummary Core::summarize(const Model& model, std::string_view devices) const
   const std::size_t count = list.size();
   const bool has_cpu = std::any_of(list.begin(), list.end(), [](const auto& device) { return device.is_cpu_fallback; });
   if (!has_cpu) list.push_back({"none", {}, true});  // so that every layer gets an answer
-  return summarize_placed(place_graph(make_wished_graph(model.impl()), wished_shapes(model.impl()), list), count);
+  const std::vector<Shape> shapes = wished_shapes(model.impl());
+  return summarize_placed(place_graph(known_part(make_wished_graph(model.impl()), shapes), shapes, list), count);
 }
 
 }  // namespace headrace

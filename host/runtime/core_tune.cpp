@@ -3,6 +3,7 @@
 #include "core/log.hpp"
 #include "device/opencl/tuning_file.hpp"
 #include "runtime/core_impl.hpp"
+#include "runtime/cut_model.hpp"
 #include "runtime/model_impl.hpp"
 #include "runtime/network.hpp"
 #include "runtime/tune_cases.hpp"
@@ -63,7 +64,8 @@ class StoredTable {
 
 std::shared_ptr<const Graph> prepared(const Model& model, const DeviceList& list) {
   const std::vector<Shape> shapes = wished_shapes(model.impl());
-  return std::make_shared<const Graph>(prepare_graph(make_wished_graph(model.impl()), shapes, partition_devices(list)));
+  return std::make_shared<const Graph>(
+      prepare_graph(known_part(make_wished_graph(model.impl()), shapes), shapes, partition_devices(list)));
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
+
+#include "runtime/cut_request.hpp"
 
 namespace headrace {
 namespace {
@@ -14,6 +17,16 @@ std::string describe(ElementType type, const Shape& shape) { return std::string(
 
 void check_not_cancelled(const std::stop_token& stop) {
   if (stop.stop_requested()) fail(ErrorCode::kCancelled, "the run was cancelled");
+}
+
+// f64 is computed as f32, in which these would be infinite.
+void check_range(const Tensor& tensor, const std::string& name) {
+  if (tensor.type() != ElementType::f64) return;
+  for (const double value : tensor.values<double>()) {
+    if (!std::isfinite(value) || std::isfinite(static_cast<float>(value))) continue;
+    fail(ErrorCode::kUnsupported, "input '" + name + "' holds " + to_string(AttributeValue(value)) +
+                                      ", f64 is computed as f32, which ends at 3.4e38");
+  }
 }
 
 void copy(const Tensor& source, Tensor& target) {
@@ -31,6 +44,12 @@ InferRequest::Impl::Impl(std::shared_ptr<const CompiledModel::Impl> compiled)
       output_buffers(model->outputs.size()),
       results(model->outputs.size()),
       loop([this](const std::stop_token& stop) { run(stop); }) {}
+
+InferRequest::Impl::~Impl() = default;
+
+std::size_t InferRequest::Impl::count_subgraphs() const {
+  return cut_request_ != nullptr ? cut_request_->count_subgraphs() : sessions_.size();
+}
 
 std::vector<Shape> InferRequest::Impl::input_shapes() const {
   std::vector<Shape> shapes;
@@ -59,11 +78,38 @@ void InferRequest::Impl::run(const std::stop_token& stop) {
   };
   forget();
   try {
-    run_network(stop);
+    run_model(stop);
   } catch (...) {
     forget();  // half a result is none
     throw;
   }
+}
+
+void InferRequest::Impl::run_model(const std::stop_token& stop) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]) check_range(*inputs[i], model->inputs[i].name);
+  }
+  auto cut = model->cut();
+  if (cut == nullptr) {
+    try {
+      return run_network(stop);
+    } catch (const UnknownValue& error) {
+      cut = model->cut_at(error);
+    }
+  }
+  run_cut(std::move(cut), stop);
+}
+
+void InferRequest::Impl::run_cut(std::shared_ptr<const CutModel> cut, const std::stop_token& stop) {
+  input_shapes();  // checks that all are given
+  if (has_device_buffers()) {
+    fail(ErrorCode::kUnsupported,
+         "device buffers: " + reason_of_cut(cut->cut().layer) + ", where the network is cut; give host tensors");
+  }
+  if (cut_request_ == nullptr) cut_request_ = std::make_unique<CutRequest>(std::move(cut), first_subgraph);
+  cut_request_->run(inputs, output_wishes, stop);
+  results = cut_request_->results();
+  profile = cut_request_->profile();
 }
 
 void InferRequest::Impl::run_network(const std::stop_token& stop) {
@@ -208,7 +254,7 @@ void InferRequest::Impl::add_profile(std::size_t index, double wall_us) {
   const LoadedSubgraph& subgraph = network_->subgraphs[index];
   const SessionProfile session = sessions_[index]->profile();
   const std::vector<std::string> origins = subgraph.executable->step_origins();
-  const std::string prefix = "subgraph" + std::to_string(index) + ": ";
+  const std::string prefix = "subgraph" + std::to_string(first_subgraph + index) + ": ";
   const std::string& device = network_->devices.names[subgraph.device];
   double sum_us = 0.0;
   const auto add = [&](LayerProfile row) {

@@ -11,8 +11,11 @@
 
 namespace headrace {
 
+class CutRequest;
+
 struct InferRequest::Impl {
   explicit Impl(std::shared_ptr<const CompiledModel::Impl> compiled);
+  ~Impl();
 
   // Memory of the caller's device in place of a host tensor.
   struct DeviceBuffer {
@@ -24,6 +27,8 @@ struct InferRequest::Impl {
   bool has_device_buffers() const;
   // One whole run, in any thread. Throws its first error.
   void run(const std::stop_token& stop);
+  // Of the last run.
+  std::size_t count_subgraphs() const;
 
   const std::shared_ptr<const CompiledModel::Impl> model;
   const CompiledModel::Impl::Seat seat;       // the devices that it runs on
@@ -33,9 +38,12 @@ struct InferRequest::Impl {
   std::vector<std::optional<DeviceBuffer>> output_buffers;
   std::vector<std::optional<Tensor>> results;  // of the last run
   std::vector<LayerProfile> profile;
+  std::size_t first_subgraph = 0;  // the number of its first subgraph in the profile
 
  private:
+  void run_model(const std::stop_token& stop);
   void run_network(const std::stop_token& stop);
+  void run_cut(std::shared_ptr<const CutModel> cut, const std::stop_token& stop);
   void use_network(std::shared_ptr<const Network> network);
   void place_outputs();
   void set_boundaries(const LoadedSubgraph& subgraph, Session& session);
@@ -50,6 +58,7 @@ struct InferRequest::Impl {
   std::vector<Tensor> tensors_;                     // boundary tensors; inputs are the caller's
   std::vector<Tensor> own_outputs_;                 // where the caller gave no tensor
   std::vector<bool> is_written_;                    // outputs that a session writes itself
+  std::unique_ptr<CutRequest> cut_request_;         // in place of all these for a model that is cut
 
  public:
   RunLoop loop;  // last: destroyed first, so no run touches what is gone

@@ -5,6 +5,7 @@
 
 #include "partition/is_computed.hpp"
 #include "runtime/core_impl.hpp"
+#include "runtime/cut_model.hpp"
 #include "runtime/model_impl.hpp"
 #include "runtime/network.hpp"
 
@@ -75,7 +76,8 @@ InnerTensor make_inner_tensor(const Graph& original, PortRef ref, const PlacedGr
 
 std::vector<InnerTensor> Core::inner_tensors(const Model& model, std::string_view devices) const {
   const std::vector<PartitionDevice> list = partition_devices(impl_->devices.resolve(devices).front());
-  const PlacedGraph placed = place_graph(make_marked_graph(model.impl()), wished_shapes(model.impl()), list);
+  const std::vector<Shape> shapes = wished_shapes(model.impl());
+  const PlacedGraph placed = place_graph(known_part(make_marked_graph(model.impl()), shapes), shapes, list);
   std::vector<InnerTensor> tensors;
   for (const Subgraph& subgraph : placed.partition.subgraphs) {
     for (const NodeId id : subgraph.nodes) {

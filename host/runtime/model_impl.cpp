@@ -110,6 +110,14 @@ std::vector<std::string> output_layers(const Graph& graph) {
   return names;
 }
 
+std::shared_ptr<Model::Impl> make_model(Graph graph) {
+  auto model = std::make_shared<Model::Impl>();
+  model->inputs.resize(graph.parameters().size());
+  model->outputs.resize(graph.results().size());
+  model->graph = std::make_shared<const Graph>(std::move(graph));
+  return model;
+}
+
 std::vector<PortInfo> input_ports(const Model::Impl& model) {
   std::vector<PortInfo> ports;
   const auto& parameters = model.graph->parameters();

@@ -15,18 +15,27 @@ import onnx
 from onnx import numpy_helper
 
 GROUPS = ["node", "simple", "pytorch-converted", "pytorch-operator"]
-TYPES = {"float32", "float16", "int8", "uint8", "int32", "int64", "bool"}
+TYPES = {"float64", "float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"}
+
+# ONNX 1.12 made its data by cutting bits off, where its standard now rounds to the nearest.
+BFLOAT16_STEP = 2 ** -7
 
 
-def tensor_of(path, kind):
+def tensor_of(path, value):
     """The array in a .pb file, or None for sequences, optionals and types that have no .npy form here."""
-    if kind != "tensor_type":
+    if value.type.WhichOneof("value") != "tensor_type":
         return None
     tensor = onnx.TensorProto()
     tensor.ParseFromString(path.read_bytes())
-    if tensor.data_type in (onnx.TensorProto.STRING, onnx.TensorProto.BFLOAT16):
+    if tensor.data_type == onnx.TensorProto.STRING:
         return None
     array = numpy_helper.to_array(tensor)
+    declared = value.type.tensor_type
+    if declared.elem_type == onnx.TensorProto.BFLOAT16:  # the files hold its bits
+        array = (array.astype(numpy.uint32) << 16).view(numpy.float32)
+    shape = [dim.dim_value for dim in declared.shape.dim]
+    if array.shape == (1,) and len(shape) > 1:  # what CastLike is like holds less than declared
+        array = numpy.broadcast_to(array, shape)
     return array if str(array.dtype) in TYPES else None
 
 
@@ -44,12 +53,14 @@ def convert(folder, name, out):
     for kind, values in ports.items():
         files = []
         for index, value in enumerate(values):
-            array = tensor_of(data / f"{kind}_{index}.pb", value.type.WhichOneof("value"))
+            array = tensor_of(data / f"{kind}_{index}.pb", value)
             file = None if array is None else f"{name.replace('/', '-')}.{kind}{index}.npy"
             if file:
                 numpy.save(out / file, array)
             files.append(file)
         entry[kind + "s"] = files
+    if any(value.type.tensor_type.elem_type == onnx.TensorProto.BFLOAT16 for value in graph.output):
+        entry["tolerance"] = BFLOAT16_STEP
     return entry
 
 

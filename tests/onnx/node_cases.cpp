@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the cases that make_node_cases.py or tests/caffe/make_cases.py wrote and counts them: right, refused, wrong.
+// Runs the cases that make_node_cases.py, make_models.py or tests/caffe wrote and counts them: right, refused, wrong.
 //
 //   onnx_node_cases INDEX_FOLDER DEVICES [-v] [GROUP=LEAST_RIGHT]... [only=PART_OF_A_NAME]
 //
@@ -48,19 +48,24 @@ struct Count {
 };
 
 std::string run(const Core& core, const std::string& devices, const nlohmann::json& entry, const std::string& folder) {
-  const auto model = core.read_model(entry.at("model").get<std::string>());
-  auto request = core.compile_model(model, devices).create_infer_request();
+  auto model = core.read_model(entry.at("model").get<std::string>());
+  std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < entry.at("inputs").size(); ++i) {
     if (entry.at("inputs")[i].is_null()) return "input " + std::to_string(i) + " has no type that Headrace stores";
-    const Tensor tensor = headrace::read_npy(folder + "/" + entry.at("inputs")[i].get<std::string>());
-    request.set_input_tensor(i, tensor);
+    inputs.push_back(headrace::read_npy(folder + "/" + entry.at("inputs")[i].get<std::string>()));
+    // Files hold bfloat16 as float32.
+    const headrace::PortInfo port = model.inputs().at(i);
+    if (port.type == headrace::ElementType::bf16) model.set_input_type(port.name, inputs.back().type());
   }
+  auto request = core.compile_model(model, devices).create_infer_request();
+  for (std::size_t i = 0; i < inputs.size(); ++i) request.set_input_tensor(i, inputs[i]);
   request.infer();
-  const double tolerance = entry.value("tolerance", kTolerance);
   for (std::size_t i = 0; i < entry.at("outputs").size(); ++i) {
     if (entry.at("outputs")[i].is_null()) return "output " + std::to_string(i) + " has no type that Headrace stores";
     const Tensor expected = headrace::read_npy(folder + "/" + entry.at("outputs")[i].get<std::string>());
-    const std::string difference = headrace::test::difference(expected, request.get_output_tensor(i), tolerance);
+    Tensor result = request.get_output_tensor(i);
+    if (result.type() == headrace::ElementType::bf16) result = convert(result, expected.type());
+    const std::string difference = headrace::test::difference(expected, result, entry.value("tolerance", kTolerance));
     if (!difference.empty()) return "output " + std::to_string(i) + ": " + difference;
   }
   return "";
@@ -106,6 +111,7 @@ Options parse(int argc, char** argv) {
 
 std::map<std::string, Count> run_all(const Options& options) {
   std::ifstream file(options.folder + "/index.json");
+  if (!file) throw std::runtime_error("cannot read '" + options.folder + "/index.json': run make_node_cases.py first");
   const nlohmann::json index = nlohmann::json::parse(file);
   const Core core;
   std::map<std::string, Count> counts;

@@ -265,7 +265,7 @@ class RunTest(CliCase):
         bad = self.dir / "bad.npy"
         write_npy(bad, (1, 4), (1, 2, 3, 4))
         whole = bad.read_bytes()
-        for content in (b"", b"text", whole[:-1], whole[:30], whole.replace(b"<f4", b"<f8"), whole.replace(b"(1,4,)", b"(9,9,)")):
+        for content in (b"", b"text", whole[:-1], whole[:30], whole.replace(b"<f4", b">f4"), whole.replace(b"(1,4,)", b"(9,9,)")):
             bad.write_bytes(content)
             self.assertIn("bad.npy", self.fail_with(1, "run", model, "-d", "CPU", "-i", bad))
         write_npy(bad, (1, 5), (1, 2, 3, 4, 5))

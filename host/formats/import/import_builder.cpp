@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "formats/import/shape_guess.hpp"
 #include "ops/infer_graph.hpp"
 #include "ops/strided.hpp"
 
@@ -191,12 +192,36 @@ void ImportBuilder::infer(const Node& node) {
   infer_trial(node, op, 0);
   if (is_dynamic_) {
     infer_trial(node, op, 1);
-    mark_accidental(node);
-    return;
+  } else {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      KnownTensor& known = slot({node.id, static_cast<std::int32_t>(i)});
+      known.trials[1] = known.trials[0];
+    }
+  }
+  guess(node);
+  if (is_dynamic_) mark_accidental(node);
+}
+
+// Type and rank are needed even where trial numbers do not fit (a Reshape of a picture whose height has to be 48), or a
+// shape hangs on values that only a run gives.
+void ImportBuilder::guess(const Node& node) {
+  std::vector<std::optional<ElementType>> types;
+  std::array<std::vector<KnownTensor::Trial>, 2> inputs;
+  for (const PortRef& ref : node.inputs) {
+    const KnownTensor& input = known(ref);
+    types.push_back(input.type);
+    for (std::size_t trial = 0; trial < 2; ++trial) inputs[trial].push_back(input.trials[trial]);
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    KnownTensor& known = slot({node.id, static_cast<std::int32_t>(i)});
-    known.trials[1] = known.trials[0];
+    KnownTensor& output = slot({node.id, static_cast<std::int32_t>(i)});
+    if (output.trials[0].shape && output.trials[1].shape) continue;
+    if (!output.type) output.type = guess_type(node, i, types);
+    for (std::size_t trial = 0; trial < 2; ++trial) {
+      auto& shape = output.trials[trial].shape;
+      if (!shape) shape = guess_shape(node, i, inputs[trial], kTrialNumbers[trial]);
+      if (shape && !is_countable(*shape)) shape.reset();
+      is_dynamic_ = is_dynamic_ || shape.has_value();
+    }
   }
 }
 
@@ -212,10 +237,10 @@ void ImportBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::s
     // A loop whose inputs are all known would be run to find its shapes: files can hold long ones.
     const bool is_state = (node.type == "Loop" && inputs.size() >= 2) || node.type == "TensorIterator";
     inputs.push_back({*known_input.type, *input.shape, input.value && !is_state ? &*input.value : nullptr});
-    const bool is_half = *known_input.type == ElementType::f16 && node.type != "Convert";
+    const bool is_only_stored = !is_computed_type(*known_input.type) && node.type != "Convert";
     if (node.type == "ShapeOf") {
       values.emplace_back(*known_input.type, *input.shape, nullptr, static_cast<const void*>(nullptr));
-    } else if (input.value && input.value->count() <= kMaxValueElems && !is_half) {
+    } else if (input.value && input.value->count() <= kMaxValueElems && !is_only_stored) {
       values.push_back(input.value->aligned_copy());
     } else {
       are_values_known = false;
@@ -229,8 +254,8 @@ void ImportBuilder::infer_trial(const Node& node, const OpDescriptor& op, std::s
       known_output.type = outputs[i].type;
       if (!is_countable(outputs[i].shape)) return;
       known_output.trials[trial].shape = outputs[i].shape;
-      const bool is_half = outputs[i].type == ElementType::f16 && node.type != "Convert";
-      are_values_known = are_values_known && !is_half && count_elems(outputs[i].shape) <= kMaxValueElems;
+      const bool is_only_stored = !is_computed_type(outputs[i].type) && node.type != "Convert";
+      are_values_known = are_values_known && !is_only_stored && count_elems(outputs[i].shape) <= kMaxValueElems;
     }
     if (!are_values_known) return;
     // The reference reads the node's resolved outputs.

@@ -13,24 +13,11 @@
 #include <vector>
 
 #include "core/tensor.hpp"
+#include "formats/import/known_tensor.hpp"
 #include "graph/graph.hpp"
 #include "ops/descriptor.hpp"
 
 namespace headrace::detail {
-
-// What is known of a tensor before the network's inputs have shapes. Unknown dimensions are tried with two sets of
-// numbers: what comes out the same for both does not depend on them. Models with static inputs need one set.
-struct KnownTensor {
-  struct Trial {
-    std::optional<Shape> shape;
-    std::optional<Tensor> value;  // of constants, and of what is computed from constants and shapes
-  };
-  std::optional<ElementType> type;
-  std::array<Trial, 2> trials;
-  // The values agree though what they come from does not (a comparison of an unknown dimension, say): true of these
-  // numbers only.
-  bool is_accidental = false;
-};
 
 // Not thread-safe.
 class ImportBuilder {
@@ -85,6 +72,7 @@ class ImportBuilder {
   void infer(const Node& node);
   void infer_trial(const Node& node, const OpDescriptor& op, std::size_t trial);
   void mark_accidental(const Node& node);
+  void guess(const Node& node);
 
   Graph& graph_;
   std::int32_t next_id_ = 0;
@@ -93,7 +81,7 @@ class ImportBuilder {
   std::unordered_set<std::string> names_;
   std::map<std::int32_t, std::vector<KnownTensor>> known_;  // by node
   std::map<std::string, std::array<std::int64_t, 2>, std::less<>> trial_dimensions_;
-  bool is_dynamic_ = false;  // an unknown dimension was met: the second trial counts
+  bool is_dynamic_ = false;  // a size that is not known was met: the second trial counts
 };
 
 }  // namespace headrace::detail

@@ -70,6 +70,13 @@ float WireFields::float32() {
   return std::bit_cast<float>(bits);
 }
 
+double WireFields::float64() {
+  need(WireFormatLite::WIRETYPE_FIXED64);
+  std::uint64_t bits = 0;
+  if (!stream_.ReadLittleEndian64(&bits)) fail_here();
+  return std::bit_cast<double>(bits);
+}
+
 void WireFields::append_int64s(std::vector<std::int64_t>& values) {
   if (!is_length_delimited()) {
     values.push_back(int64());
@@ -103,11 +110,8 @@ void WireFields::append_floats(std::vector<float>& values) {
 }
 
 void WireFields::append_doubles(std::vector<double>& values) {
-  std::uint64_t bits = 0;
   if (!is_length_delimited()) {
-    need(WireFormatLite::WIRETYPE_FIXED64);
-    if (!stream_.ReadLittleEndian64(&bits)) fail_here();
-    values.push_back(std::bit_cast<double>(bits));
+    values.push_back(float64());
     return;
   }
   const std::span<const std::byte> packed = bytes();
@@ -116,6 +120,7 @@ void WireFields::append_doubles(std::vector<double>& values) {
                                                 static_cast<int>(packed.size()));
   values.reserve(values.size() + packed.size() / sizeof(double));
   for (std::size_t i = 0; i < packed.size() / sizeof(double); ++i) {
+    std::uint64_t bits = 0;
     if (!stream.ReadLittleEndian64(&bits)) fail_here();
     values.push_back(std::bit_cast<double>(bits));
   }

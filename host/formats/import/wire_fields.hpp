@@ -34,6 +34,8 @@ class WireFields {
   std::int32_t int32() { return static_cast<std::int32_t>(int64()); }
   // The value of a fixed 32-bit field.
   float float32();
+  // The value of a fixed 64-bit field.
+  double float64();
 
   // Appends the values of a repeated field, in its packed or its plain form.
   void append_int64s(std::vector<std::int64_t>& values);

@@ -28,13 +28,18 @@ struct DtypeRow {
 };
 
 // One-byte types are written with "|"; readers of "<i1" exist, so both are taken.
-constexpr std::array<DtypeRow, 7> kDtypes = {{{"<f4", ElementType::f32},
-                                              {"<f2", ElementType::f16},
-                                              {"|i1", ElementType::i8},
-                                              {"|u1", ElementType::u8},
-                                              {"<i4", ElementType::i32},
-                                              {"<i8", ElementType::i64},
-                                              {"|b1", ElementType::boolean}}};
+constexpr std::array<DtypeRow, 12> kDtypes = {{{"<f4", ElementType::f32},
+                                               {"<f2", ElementType::f16},
+                                               {"|i1", ElementType::i8},
+                                               {"|u1", ElementType::u8},
+                                               {"<i4", ElementType::i32},
+                                               {"<i8", ElementType::i64},
+                                               {"|b1", ElementType::boolean},
+                                               {"<f8", ElementType::f64},
+                                               {"<i2", ElementType::i16},
+                                               {"<u2", ElementType::u16},
+                                               {"<u4", ElementType::u32},
+                                               {"<u8", ElementType::u64}}};
 
 struct Header {
   std::optional<std::string> descr;
@@ -274,7 +279,8 @@ Tensor read_npy(const std::string& path) {
   }
 }
 
-void write_npy(const std::string& path, const Tensor& tensor) {
+void write_npy(const std::string& path, const Tensor& given) {
+  const Tensor tensor = given.type() == ElementType::bf16 ? convert(given, ElementType::f32) : given;
   std::string dict = "{'descr': '" + std::string(dtype_of(tensor.type())) + "', 'fortran_order': False, 'shape': (";
   for (const std::int64_t dim : tensor.shape()) dict += std::to_string(dim) + ", ";
   if (tensor.shape().size() > 1) dict.resize(dict.size() - 2);

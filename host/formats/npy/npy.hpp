@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-// Reads an array of float32, float16, int8, uint8, int32, int64 or bool; Fortran order is turned into C order.
+// Reads an array of float16, 32 or 64, of integers of 8 to 64 bits, or of bool; Fortran order is turned into C order.
 // Throws kIo where the file cannot be read, kUnsupported for another dtype (naming it), kBadModel for a damaged file;
 // each with the path.
 Tensor read_npy(const std::string& path);
@@ -18,7 +18,7 @@ Tensor read_npy(const std::string& path);
 // Reads an array from a file's bytes; the result owns its memory. Throws kUnsupported or kBadModel.
 Tensor parse_npy(std::span<const std::byte> bytes);
 
-// Writes version 1.0 in C order, by temporary name and rename. Throws kIo.
+// Writes version 1.0 in C order, by temporary name and rename; bf16, which NumPy lacks, as float32. Throws kIo.
 void write_npy(const std::string& path, const Tensor& tensor);
 
 }  // namespace headrace

@@ -188,6 +188,11 @@ OnnxFunction parse_function(Bytes bytes) {
   return function;
 }
 
+void check_count(std::size_t found, std::size_t wanted) {
+  if (found == wanted) return;
+  fail(ErrorCode::kBadModel, "has " + std::to_string(found) + " values, its shape " + std::to_string(wanted));
+}
+
 }  // namespace
 
 OnnxModel parse_onnx_file(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
@@ -219,21 +224,28 @@ std::vector<float> onnx_float_data(const OnnxTensor& tensor, std::size_t count) 
   for (WireFields fields(tensor.message, "TensorProto"); fields.next();) {
     if (fields.number() == 4) fields.append_floats(values);
   }
-  if (values.size() != count) {
-    fail(ErrorCode::kBadModel, "has " + std::to_string(values.size()) + " values, its shape " + std::to_string(count));
+  check_count(values.size(), count);
+  return values;
+}
+
+std::vector<double> onnx_double_data(const OnnxTensor& tensor, std::size_t count) {
+  std::vector<double> values;
+  for (WireFields fields(tensor.message, "TensorProto"); fields.next();) {
+    if (fields.number() == 10) fields.append_doubles(values);
   }
+  check_count(values.size(), count);
   return values;
 }
 
 std::vector<std::int64_t> onnx_int64_data(const OnnxTensor& tensor, std::size_t count) {
-  const int field = static_cast<OnnxType>(tensor.data_type) == OnnxType::kInt64 ? 7 : 5;
+  const auto type = static_cast<OnnxType>(tensor.data_type);
+  const bool is_unsigned = type == OnnxType::kUint32 || type == OnnxType::kUint64;
+  const int field = type == OnnxType::kInt64 ? 7 : is_unsigned ? 11 : 5;
   std::vector<std::int64_t> values;
   for (WireFields fields(tensor.message, "TensorProto"); fields.next();) {
     if (fields.number() == field) fields.append_int64s(values);
   }
-  if (values.size() != count) {
-    fail(ErrorCode::kBadModel, "has " + std::to_string(values.size()) + " values, its shape " + std::to_string(count));
-  }
+  check_count(values.size(), count);
   return values;
 }
 

@@ -35,6 +35,7 @@ enum class OnnxType : std::int32_t {
   kDouble = 11,
   kUint32 = 12,
   kUint64 = 13,
+  kBfloat16 = 16,
 };
 
 struct OnnxTensor {
@@ -131,7 +132,10 @@ OnnxModel parse_onnx_file(std::span<const std::byte> bytes, std::shared_ptr<cons
 
 // The values of a TensorProto's float_data, packed or not. Throws kBadModel where there are other than `count`.
 std::vector<float> onnx_float_data(const OnnxTensor& tensor, std::size_t count);
-// The values of int64_data, for element types other than INT64 of int32_data. Throws kBadModel likewise.
+// The values of double_data. Throws kBadModel likewise.
+std::vector<double> onnx_double_data(const OnnxTensor& tensor, std::size_t count);
+// The values of int64_data for INT64, of uint64_data for UINT32 and UINT64 (modulo 2^64), else of int32_data. Throws
+// kBadModel likewise.
 std::vector<std::int64_t> onnx_int64_data(const OnnxTensor& tensor, std::size_t count);
 
 // Returns ONNX's name of an element type ("DOUBLE"), or its number for one that it does not have.

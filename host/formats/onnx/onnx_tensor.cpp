@@ -34,10 +34,16 @@ Tensor from_bytes(std::span<const std::byte> bytes, ElementType type, const Shap
   return value;
 }
 
-template <typename T>
-void narrow(const std::vector<std::int64_t>& values, Tensor& tensor) {
-  const std::span<T> to = tensor.mutable_values<T>();
-  std::transform(values.begin(), values.end(), to.begin(), [](std::int64_t value) { return static_cast<T>(value); });
+// Integers, and the bits of short floats, of which each value's low bytes count.
+Tensor from_integers(const std::vector<std::int64_t>& values, ElementType type, const Shape& shape) {
+  Tensor stored(type, shape);
+  std::byte* to = stored.mutable_data();
+  for (const std::int64_t value : values) {
+    for (std::size_t i = 0; i < size_bytes(type); ++i) {
+      *to++ = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
+    }
+  }
+  return value_of_stored(stored);
 }
 
 Tensor from_typed_fields(const OnnxTensor& tensor, ElementType type, const Shape& shape) {
@@ -46,21 +52,10 @@ Tensor from_typed_fields(const OnnxTensor& tensor, ElementType type, const Shape
   if (count > tensor.message.size()) {
     fail(ErrorCode::kBadModel, "has too few values for its shape " + to_string(shape));
   }
-  if (type == ElementType::f32) {
-    const std::vector<float> values = onnx_float_data(tensor, count);
-    return make_f32_tensor(shape, values);
-  }
-  const std::vector<std::int64_t> values = onnx_int64_data(tensor, count);
+  if (type == ElementType::f32) return make_f32_tensor(shape, onnx_float_data(tensor, count));
+  if (type != ElementType::f64) return from_integers(onnx_int64_data(tensor, count), type, shape);
   Tensor result(type, shape);
-  switch (type) {
-    case ElementType::i64: narrow<std::int64_t>(values, result); break;
-    case ElementType::i32: narrow<std::int32_t>(values, result); break;
-    case ElementType::i8: narrow<std::int8_t>(values, result); break;
-    case ElementType::u8: narrow<std::uint8_t>(values, result); break;
-    case ElementType::f16: narrow<std::uint16_t>(values, result); break;  // the bits
-    case ElementType::boolean: narrow<bool>(values, result); break;
-    default: fail(ErrorCode::kInternal, "no typed field for the element type");
-  }
+  std::ranges::copy(onnx_double_data(tensor, count), result.mutable_values<double>().begin());
   return result;
 }
 
@@ -93,6 +88,12 @@ ElementType onnx_element_type(std::int32_t data_type) {
     case OnnxType::kInt32: return ElementType::i32;
     case OnnxType::kInt64: return ElementType::i64;
     case OnnxType::kBool: return ElementType::boolean;
+    case OnnxType::kDouble: return ElementType::f64;
+    case OnnxType::kBfloat16: return ElementType::bf16;
+    case OnnxType::kInt16: return ElementType::i16;
+    case OnnxType::kUint16: return ElementType::u16;
+    case OnnxType::kUint32: return ElementType::u32;
+    case OnnxType::kUint64: return ElementType::u64;
     default: break;
   }
   fail(ErrorCode::kUnsupported, "element type " + onnx_type_name(data_type));

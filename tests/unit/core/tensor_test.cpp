@@ -162,7 +162,9 @@ TEST(ElementTypeTest, NamesInBothSpellings) {
   EXPECT_EQ(find_element_type("f16"), ElementType::f16);
   EXPECT_EQ(find_element_type("Boolean"), ElementType::boolean);
   EXPECT_EQ(find_element_type("BOOL"), ElementType::boolean);
-  for (const std::string name : {"f64", "u16", "string", "bf16", ""}) {
+  EXPECT_EQ(find_element_type("FP64"), ElementType::f64);
+  EXPECT_EQ(find_element_type("u16"), ElementType::u16);
+  for (const std::string name : {"u4", "string", "f8e5m2", ""}) {
     EXPECT_EQ(find_element_type(name), std::nullopt) << name;
   }
   EXPECT_EQ(to_string(ElementType::i64), "i64");
@@ -170,6 +172,36 @@ TEST(ElementTypeTest, NamesInBothSpellings) {
   EXPECT_EQ(size_bytes(ElementType::boolean), 1U);
   EXPECT_TRUE(is_floating(ElementType::f16));
   EXPECT_FALSE(is_floating(ElementType::i32));
+  EXPECT_EQ(computed_type(ElementType::bf16), ElementType::f32);
+  EXPECT_EQ(computed_type(ElementType::u16), ElementType::i32);
+  EXPECT_EQ(computed_type(ElementType::i8), ElementType::i8);
+}
+
+TEST(ConvertTest, WideAndUnsignedTypes) {
+  const Tensor numbers = make_f32_tensor({4}, std::vector<float>{-1.5F, 300.0F, 70000.0F, 0.1F});
+  EXPECT_THAT(to_doubles(convert(numbers, ElementType::f64)), ElementsAre(-1.5, 300, 70000, 0.1F));
+  EXPECT_THAT(to_doubles(convert(numbers, ElementType::u16)), ElementsAre(0, 300, 65535, 0));
+  EXPECT_THAT(to_doubles(convert(numbers, ElementType::i16)), ElementsAre(-1, 300, 32767, 0));
+  EXPECT_THAT(to_doubles(convert(numbers, ElementType::u64)), ElementsAre(0, 300, 70000, 0));
+  const Tensor ints = make_i64_tensor({2}, std::vector<std::int64_t>{-1, 5});
+  EXPECT_THAT(to_doubles(convert(ints, ElementType::u32)), ElementsAre(4294967295.0, 5));
+  EXPECT_THAT(to_int64s(convert(convert(ints, ElementType::u64), ElementType::i64)), ElementsAre(-1, 5));
+}
+
+// Every bfloat16 is read and written back; between two of them the nearest is taken, ties to even.
+TEST(ConvertTest, BFloat16) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const float value = bfloat16_to_float(static_cast<std::uint16_t>(bits));
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(bfloat16_to_float(float_to_bfloat16(value))));
+    } else {
+      ASSERT_EQ(float_to_bfloat16(value), bits);
+    }
+  }
+  EXPECT_EQ(float_to_bfloat16(1.0F + 0x1p-8F), 0x3f80);  // a tie: even below
+  EXPECT_EQ(float_to_bfloat16(1.0F + 0x3p-8F), 0x3f82);  // a tie: even above
+  EXPECT_EQ(float_to_bfloat16(1.0F + 0x1.02p-8F), 0x3f81);
+  EXPECT_EQ(float_to_bfloat16(3.4e38F), 0x7f80);  // rounds to infinity
 }
 
 }  // namespace

@@ -216,7 +216,7 @@ TEST(ConvertReferenceTest, SaturatesAndTruncates) {
   EXPECT_THAT(run_ints("Convert", {{"destination_type", "u8"}}, {x}), ElementsAre(0, 255, 0, 0));
   EXPECT_THAT(run_ints("Convert", {{"destination_type", "boolean"}}, {x}), ElementsAre(1, 1, 1, 1));
   EXPECT_EQ(run_op("ConvertLike", {}, {x, ints({1})})[0].type(), ElementType::i64);
-  EXPECT_THAT(error_of("Convert", {{"destination_type", "f64"}}, {x}), HasSubstr("'f64' is not supported"));
+  EXPECT_THAT(error_of("Convert", {{"destination_type", "u4"}}, {x}), HasSubstr("'u4' is not supported"));
 }
 
 }  // namespace

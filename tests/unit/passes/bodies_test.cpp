@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ops/unknown_value.hpp"
 #include "passes/convert_precision.hpp"
 #include "passes/eliminate_common_subexpressions.hpp"
 #include "passes/inline_bodies.hpp"
@@ -49,6 +50,26 @@ TEST(InlineBodiesTest, TakesTheBranchOfAKnownCondition) {
     EXPECT_TRUE(after.find("branch/inner").is_valid());
     EXPECT_EQ(after.at(after.find("branch/inner")).type, flag == 1 ? "ReLU" : "Negative");
   }
+}
+
+// Adding nodes moves the graph's own in memory: many of them, and names too long to live inside their nodes.
+TEST(InlineBodiesTest, TakesBranchesOfManyLayers) {
+  GraphBuilder inner;
+  PortRef last = inner.parameter("in", "2,3");
+  for (int i = 0; i < 100; ++i)
+    last = inner.op("Negative", "a_layer_with_a_rather_long_name_" + std::to_string(i), {last});
+  inner.result(last);
+  Body body;
+  body.graph = std::make_shared<const Graph>(std::move(inner.graph));
+  body.inputs = {{1, 0, std::nullopt}};
+  body.outputs = {{0, 0, std::nullopt}};
+  GraphBuilder b;
+  const std::string name = "a_branch_with_a_rather_long_name";
+  const PortRef made = b.op("If", name, {b.scalar_int("flag", 1), b.parameter("x", "2,3")}, {}, 8);
+  b.graph.at(made.node).bodies = {body, body};
+  b.result(made, "y");
+  const Graph after = expect_same_meaning(b.graph, inline_bodies);
+  EXPECT_TRUE(after.find(name + "/a_layer_with_a_rather_long_name_99").is_valid());
 }
 
 TEST(InlineBodiesTest, FindsConditionsThatFollowFromShapes) {
@@ -164,6 +185,26 @@ std::string shape_error(const Graph& graph) {
     return error.what();
   }
   return "no error";
+}
+
+// The branch that is not taken need not fit the inputs (one for another sampling rate, say).
+TEST(InferBodiesTest, AsksForTheConditionWhereABranchDoesNotFit) {
+  GraphBuilder b;
+  const PortRef condition = b.parameter("c", "", ElementType::boolean);
+  const PortRef made = b.op("If", "branch", {condition, b.parameter("x", "2,3")}, {}, 8);
+  GraphBuilder inner;
+  inner.result(inner.op("Squeeze", "drop", {inner.parameter("in", "?,?"), inner.ints("axis", {1})}));
+  Body squeezing = one_op_body("ReLU", 1);
+  squeezing.graph = std::make_shared<const Graph>(std::move(inner.graph));
+  b.graph.at(made.node).bodies = {one_op_body("ReLU", 1), squeezing};
+  b.result(made, "y");
+  try {
+    infer_shapes(b.graph);
+    FAIL() << "the condition is not known";
+  } catch (const UnknownValue& error) {
+    EXPECT_EQ(error.sources(), std::vector<PortRef>{condition});
+    EXPECT_EQ(error.node(), made.node);
+  }
 }
 
 TEST(InferBodiesTest, RefusesWhatDependsOnTheRun) {

@@ -169,7 +169,7 @@ TEST(ParseIrTest, ReadsDynamicShapesOfParameters) {
 TEST(ParseIrTest, KeepsUnusedParametersAndDropsDeadLayers) {
   const Graph graph = chain()
                           .parameter(7, "unused", "4")
-                          .constant(8, "dead", "f64", "2", "0", "999")
+                          .constant(8, "dead", "u4", "2", "0", "999")
                           .op(9, "odd", "Nonsense", 0)
                           .parse();
   EXPECT_THAT(names_of(graph, graph.parameters()), ElementsAre("x", "unused"));
@@ -340,7 +340,7 @@ TEST(ParseIrTest, ListsEverythingUnsupportedAtOnce) {
             .op(2, "b", "Squeze", 1, "", "opset8")
             .op(3, "c", "Squeeze", 1, "", "opset99")
             .op(4, "d", "ReadValue", 1)
-            .constant(5, "e", "f64", "1", "0", "8")
+            .constant(5, "e", "nf4", "1", "0", "8")
             .op(6, "g", "Concat", 2, "axis='0'")
             .result(7, "r")
             .edge(0, 0, 1, 0)
@@ -356,12 +356,12 @@ TEST(ParseIrTest, ListsEverythingUnsupportedAtOnce) {
   EXPECT_THAT(error, HasSubstr("Squeze opset8 (2 layers, first 'a'; near: Squeeze"));
   EXPECT_THAT(error, HasSubstr("Squeeze opset99 (layer 'c')"));
   EXPECT_THAT(error, HasSubstr("ReadValue opset1 (layer 'd'"));
-  EXPECT_THAT(error, HasSubstr("element type f64 (layer 'e')"));
+  EXPECT_THAT(error, HasSubstr("element type nf4 (layer 'e')"));
   EXPECT_THAT(error, Not(HasSubstr("\n")));
 }
 
 TEST(ParseIrTest, RefusesElementTypesByName) {
-  for (const char* type : {"f64", "bf16", "u64", "u16", "i16", "u4", "nf4", "string", "u1"}) {
+  for (const char* type : {"u4", "i4", "nf4", "f8e4m3", "string", "u1"}) {
     const std::string error =
         error_of([&] { parse_constant(type, "1", "0", "8", make_blob("12345678")); }, ErrorCode::kUnsupported);
     EXPECT_THAT(error, HasSubstr("element type " + std::string(type) + " (layer 'c')"));

@@ -63,12 +63,14 @@ TEST(ParseNpyTest, ReadsEveryType) {
   EXPECT_EQ(parse_npy(as_bytes(npy_text(dict("|i1", "False", "(8,)"), zeros))).type(), ElementType::i8);
   EXPECT_EQ(parse_npy(as_bytes(npy_text(dict("<u1", "False", "(8,)"), zeros))).type(), ElementType::u8);
   EXPECT_EQ(parse_npy(as_bytes(npy_text(dict("<i8", "False", "()"), zeros))).shape(), Shape{});
+  EXPECT_EQ(parse_npy(as_bytes(npy_text(dict("<f8", "False", "(1,)"), zeros))).type(), ElementType::f64);
+  EXPECT_EQ(parse_npy(as_bytes(npy_text(dict("<u2", "False", "(4,)"), zeros))).type(), ElementType::u16);
   const Tensor flags = parse_npy(as_bytes(npy_text(dict("|b1", "False", "(3,)"), bytes_of({0, 1, 7}))));
   EXPECT_THAT(flags.values<bool>(), ElementsAre(false, true, true));
 }
 
 TEST(ParseNpyTest, RefusesOtherTypesByName) {
-  for (const char* descr : {"<f8", ">f4", "<u2", "<c8", "|S1", "|O", "<U4", "|V1", ""}) {
+  for (const char* descr : {">f4", ">u2", "<c8", "<f16", "|S1", "|O", "<U4", "|V1", ""}) {
     const std::string error =
         error_of(npy_text(dict(descr, "False", "(1,)"), std::string(16, '\0')), ErrorCode::kUnsupported);
     EXPECT_THAT(error, HasSubstr(".npy dtype '" + std::string(descr) + "' is not supported"));

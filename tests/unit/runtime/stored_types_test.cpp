@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types that are only stored: computed as f32 or as wider integers, given back as they are.
+#include <limits>
+
+#include "unit/runtime/request_fixture.hpp"
+
+namespace headrace::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class StoredTypesTest : public InferRequestTest {};
+INSTANTIATE_TEST_SUITE_P(Devices, StoredTypesTest, testing::Values("CPU", "HETERO:POCL,CPU"), test_name);
+
+TEST_P(StoredTypesTest, AreGivenBack) {
+  for (const ElementType type : {ElementType::f64, ElementType::bf16, ElementType::i16, ElementType::u16,
+                                 ElementType::u32, ElementType::u64, ElementType::f16}) {
+    NetBuilder net;
+    const PortRef x = net.parameter("x", "3", type);
+    const PortRef twice = net.layer("Multiply", "twice", {x, net.constant(convert(filled({1}, 2.0F), type))});
+    net.result(net.layer("Concat", "joined", {twice, x}, {{"axis", "0"}}));
+    InferRequest request = compile(net.finish()).create_infer_request();
+    request.set_input_tensor(convert(make_f32_tensor({3}, std::vector<float>{1, 2, 5}), type));
+    request.infer();
+    EXPECT_EQ(request.get_output_tensor().type(), type);
+    EXPECT_THAT(to_doubles(request.get_output_tensor()), ElementsAre(2, 4, 10, 1, 2, 5)) << to_string(type);
+  }
+}
+
+TEST_P(StoredTypesTest, DoublesOutsideTheRangeOfFloatsAreRefused) {
+  NetBuilder net;
+  net.result(net.layer("ReLU", "y", {net.parameter("x", "2", ElementType::f64)}));
+  InferRequest request = compile(net.finish()).create_infer_request();
+  Tensor x(ElementType::f64, {2});
+  x.mutable_values<double>()[1] = 1e200;
+  request.set_input_tensor(x);
+  EXPECT_THAT(error_of([&] { request.infer(); }).what(), HasSubstr("f64 is computed as f32"));
+  x.mutable_values<double>()[1] = std::numeric_limits<double>::infinity();
+  request.infer();
+  EXPECT_EQ(to_doubles(request.get_output_tensor())[1], std::numeric_limits<double>::infinity());
+}
+
+TEST(StoredTypesQueryTest, ADeviceWithoutSuchKernelsSaysSo) {
+  if (!has_device("POCL")) GTEST_SKIP() << "POCL";
+  NetBuilder net;
+  net.result(net.layer("ReLU", "y", {net.parameter("x", "2", ElementType::f64)}));
+  EXPECT_THAT(error_of([&] { core().compile_model(net.finish(), "POCL"); }).what(),
+              HasSubstr("Convert of f64 has no kernel"));
+}
+
+}  // namespace
+}  // namespace headrace::test
