@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes Caffe models with inputs and right results: layers and whole networks, by OpenCV's DNN module (PyPI
 opencv-python-headless 4, which still reads Caffe), or by formulas where that is known to differ from Caffe.
-onnx_node_cases runs what index.json lists.
+Some of the networks are written as old IR besides. onnx_node_cases runs what index.json lists.
 
 Usage: make_cases.py FOLDER
 """
@@ -15,9 +15,14 @@ import numpy
 
 import layer_cases
 import networks
+import old_ir
 from caffe_model import write_model
 
 NETWORK_TOLERANCE = 1e-3
+HALF_TOLERANCE = 5e-3  # the weights were rounded, the results are those of the unrounded ones
+# The old versions that networks are written in too; halves for one whose result does not hang on single comparisons.
+OLD_IR = {"vgg16": ((2, False),), "resnet50": ((5, False), (7, True)), "squeezenet": ((2, False), (6, False)),
+          "mobilenet": ((3, False),), "googlenet": ((2, False), (4, False)), "mobilenet_ssd": ((5, False), (7, False))}
 
 
 def by_opencv(path, inputs):
@@ -65,6 +70,15 @@ class Writer:
                 entry[kind].append(file)
         self.index.append(entry)
 
+    def add_old_ir(self, network, version, half=False):
+        """The last network again, as an old IR with the same results."""
+        case = next(case for case in reversed(self.index) if case["group"] == "network")
+        name = f'{case["name"].split("/")[1]}-v{version}{"-half" if half else ""}'
+        path = self.folder / f"old_ir-{name}.x"
+        old_ir.Writer(network, version, half).write(path)
+        self.index.append(case | {"name": f"old_ir/{name}", "group": "old_ir", "model": str(path.with_suffix(".xml")),
+                                  "tolerance": HALF_TOLERANCE if half else NETWORK_TOLERANCE})
+
 
 def add_networks(writer):
     for make in networks.NETWORKS:
@@ -73,6 +87,8 @@ def add_networks(writer):
         picture = numpy.random.default_rng(17).normal(0, 1, shape).astype(numpy.float32)
         writer.add("network", make.__name__, net.text(), net.weights, {"data": picture}, tolerance=NETWORK_TOLERANCE,
                    detections=100 if make is networks.mobilenet_ssd else 0, is_v1=net.is_v1)
+        for version, half in OLD_IR.get(make.__name__, ()):
+            writer.add_old_ir(net, version, half)
 
 
 def main():

@@ -61,7 +61,6 @@ std::string run(const Core& core, const std::string& devices, const nlohmann::js
   auto request = core.compile_model(model, devices).create_infer_request();
   for (std::size_t i = 0; i < inputs.size(); ++i) request.set_input_tensor(i, inputs[i]);
   request.infer();
-  const double tolerance = entry.value("tolerance", kTolerance);
   for (std::size_t i = 0; i < entry.at("outputs").size(); ++i) {
     if (entry.at("outputs")[i].is_null()) return "output " + std::to_string(i) + " has no type that Headrace stores";
     const Tensor expected = headrace::read_npy(folder + "/" + entry.at("outputs")[i].get<std::string>());

@@ -131,7 +131,9 @@ class OldIrReader {
   }
 
   PortRef without_means(PortRef x, const Shape& shape, OldIrContext& context) {
-    if (shape.size() != 4) fail(ErrorCode::kBadModel, "has means for an input of shape " + to_string(shape));
+    constexpr std::int64_t kMaxChannels = 1024;  // means are of pictures
+    if (shape.size() != 4 || shape[1] > kMaxChannels)
+      fail(ErrorCode::kBadModel, "has means for an input of shape " + to_string(shape));
     const bool has_pictures = std::any_of(file_.means.begin(), file_.means.end(),
                                           [](const OldIrMean& mean) { return mean.picture.has_value(); });
     const Shape of_mean = has_pictures ? Shape{1, 1, shape[2], shape[3]} : Shape{1, 1, 1, 1};
