@@ -78,8 +78,8 @@ Json to_json(const BenchOptions& options, const StartFigures& start, const Bench
   Json document{{"median_ms", figures.median_ms},  {"min_ms", figures.min_ms},
                 {"p95_ms", figures.p95_ms},        {"fps", figures.fps},
                 {"first_ms", start.first_ms},      {"load_ms", start.load_ms},
-                {"read_ms", start.read_ms},
-                {"device", options.model.devices}, {"iterations", figures.iterations}};
+                {"read_ms", start.read_ms},        {"device", options.model.devices},
+                {"iterations", figures.iterations}};
   if (options.compile.has_startup_fallback) {
     document["startup"] = {{"cpu_runs", start.fallback_runs}, {"ready_ms", start.ready_ms}};
   }

@@ -76,15 +76,20 @@ std::optional<std::vector<double>> channel_values(const Tensor& constant, const 
   return values;
 }
 
-std::optional<Tensor> scale_output_channels(const Graph& graph, const Node& node, const std::vector<double>& factors) {
-  if (node.type == "Convolution") return scaled(graph, node, {0}, factors);
-  if (node.type == "GroupConvolution") return scaled(graph, node, {0, 1}, factors);
-  if (node.type == "ConvolutionBackpropData") return scaled(graph, node, {1}, factors);
-  if (node.type == "GroupConvolutionBackpropData") return scaled(graph, node, {0, 2}, factors);
-  if (node.type != "MatMul") return std::nullopt;
+std::vector<std::size_t> output_channel_axes(const Graph& graph, const Node& node) {
+  if (node.type == "Convolution") return {0};
+  if (node.type == "GroupConvolution") return {0, 1};
+  if (node.type == "ConvolutionBackpropData") return {1};
+  if (node.type == "GroupConvolutionBackpropData") return {0, 2};
+  if (node.type != "MatMul") return {};
   const std::size_t rank = graph.info(node.inputs.at(1)).shape.size();
-  const bool is_transposed = node.attributes.get_bool("transpose_b");
-  return scaled(graph, node, {rank - (is_transposed ? 2U : 1U)}, factors);
+  const std::size_t from_end = node.attributes.get_bool("transpose_b") ? 2 : 1;
+  return rank < 2 ? std::vector<std::size_t>{} : std::vector<std::size_t>{rank - from_end};
+}
+
+std::optional<Tensor> scale_output_channels(const Graph& graph, const Node& node, const std::vector<double>& factors) {
+  const std::vector<std::size_t> axes = output_channel_axes(graph, node);
+  return axes.empty() ? std::nullopt : scaled(graph, node, axes, factors);
 }
 
 std::optional<Tensor> scale_input_channels(const Graph& graph, const Node& node, const std::vector<double>& factors) {

@@ -10,12 +10,14 @@
 #include "core/file.hpp"
 #include "formats/caffe/caffe_reader.hpp"
 #include "formats/ir/ir_reader.hpp"
+#include "formats/old_ir/old_ir_reader.hpp"
 #include "formats/onnx/onnx_reader.hpp"
+#include "formats/tensorflow/tensorflow_reader.hpp"
 
 namespace headrace {
 namespace {
 
-enum class Format { kIr, kOnnx, kCaffe };
+enum class Format { kIr, kOnnx, kCaffe, kTensorflow };
 
 // Whether text holds a message "layer" or "layers", as a .prototxt under another name does.
 bool has_caffe_layer(std::string_view text) {
@@ -36,12 +38,22 @@ Format format_of_content(const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first != std::string_view::npos && text[first] == '<') return Format::kIr;
-  // An ONNX file begins with its field 1, ir_version, a varint.
-  if (!text.empty() && text[0] == '\x08') return Format::kOnnx;
   if (has_caffe_layer(text)) return Format::kCaffe;
+  // A SavedModel begins with its field 1, schema version 1, then a MetaGraphDef.
+  if (text.starts_with("\x08\x01\x12")) {
+    fail(ErrorCode::kUnsupported, quote(path) +
+                                      " is a TensorFlow SavedModel, whose variables lie in other files: freeze it "
+                                      "into a graph with samples/tensorflow/freeze.py");
+  }
+  // An ONNX file begins with its field 1, ir_version, a varint; a frozen graph with its field 1, a node.
+  if (text.starts_with('\x08')) return Format::kOnnx;
+  if (text.starts_with('\x0A')) return Format::kTensorflow;
+  if (first != std::string_view::npos && text.substr(first).starts_with("node {")) {
+    fail(ErrorCode::kUnsupported, quote(path) + " is a TensorFlow graph as text: write it in the binary form (.pb)");
+  }
   fail(ErrorCode::kBadModel, quote(path) +
-                                 " is no model that is known: expected an IR .xml, an .onnx or a .prototxt "
-                                 "file");
+                                 " is no model that is known: expected an IR .xml, an .onnx or .prototxt file or a "
+                                 "frozen TensorFlow graph .pb");
 }
 
 std::string ending_of(const std::string& path) {
@@ -58,6 +70,11 @@ Format format_of(const std::string& path) {
   return format_of_content(path);
 }
 
+bool is_old(const std::string& path) {
+  const MappedFile file = map_file(path);
+  return is_old_ir({reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()});
+}
+
 // Takes either of the two files of a Caffe model; the other lies beside it unless it is named.
 Graph read_either_caffe(const std::string& path, const std::string& weights_path) {
   const std::filesystem::path given(path);
@@ -68,18 +85,22 @@ Graph read_either_caffe(const std::string& path, const std::string& weights_path
   return read_caffe(std::filesystem::path(given).replace_extension(".prototxt").string(), path);
 }
 
+std::string_view described(Format format) {
+  return format == Format::kOnnx ? "an ONNX model, which holds its weights or names their files"
+                                 : "a TensorFlow graph, which holds its weights";
+}
+
 }  // namespace
 
 Graph read_model_file(const std::string& path, const std::string& weights_path) {
   const Format format = format_of(path);
-  if (format == Format::kIr) return read_ir(path, weights_path);
+  if (format == Format::kIr) return is_old(path) ? read_old_ir(path, weights_path) : read_ir(path, weights_path);
   if (format == Format::kCaffe) return read_either_caffe(path, weights_path);
   if (!weights_path.empty()) {
     fail(ErrorCode::kInvalidArgument,
-         quote(path) + " is an ONNX model, which holds its weights or names their files: leave out " +
-             quote(weights_path));
+         quote(path) + " is " + std::string(described(format)) + ": leave out " + quote(weights_path));
   }
-  return read_onnx(path);
+  return format == Format::kOnnx ? read_onnx(path) : read_tensorflow(path);
 }
 
 }  // namespace headrace

@@ -18,7 +18,7 @@ struct Library {
 };
 
 // Longer folders first: host/device/opencl is not host/device.
-constexpr std::array<Library, 21> kLibraries = {{
+constexpr std::array<Library, 23> kLibraries = {{
     {"host/device/opencl/", "device/opencl/", 3},
     {"host/device/cpu/", "device/cpu/", 3},
     {"host/device/null/", "device/null/", 3},
@@ -26,6 +26,8 @@ constexpr std::array<Library, 21> kLibraries = {{
     {"host/formats/import/", "formats/import/", 3},
     {"host/formats/onnx/", "formats/onnx/", 4},
     {"host/formats/caffe/", "formats/caffe/", 4},
+    {"host/formats/old_ir/", "formats/old_ir/", 4},
+    {"host/formats/tensorflow/", "formats/tensorflow/", 4},
     {"host/formats/npy/", "formats/npy/", 3},
     {"host/runtime/include/headrace/", "headrace/", 6},
     {"host/core/", "core/", 0},
@@ -112,7 +114,7 @@ TEST(LayeringTest, OtherProjectsStayWhereTheyBelong) {
       {"boost/compute", {"host/device/opencl/"}, true},
       {"oneapi/dnnl", {"host/device/cpu/"}, true},
       {"dnnl", {"host/device/cpu/"}, true},
-      {"pugixml", {"host/formats/ir/", "samples/validation_app/"}, false},
+      {"pugixml", {"host/formats/ir/", "host/formats/old_ir/", "samples/validation_app/"}, false},
       {"google/protobuf", {"host/formats/import/"}, true},
       {"opencv2/", {"samples/common/"}, false},
       {"CLI/", {"host/cli/", "samples/common/", "samples/validation_app/"}, false},

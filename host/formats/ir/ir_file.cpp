@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/ir/ir_file.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <pugixml.hpp>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "formats/ir/ir_xml.hpp"
 #include "graph/body.hpp"
 
 namespace headrace::detail {
@@ -15,63 +15,13 @@ namespace {
 // How OpenVINO writes the axis of auto_broadcast="pdpd"; older files and the specification say "axis".
 constexpr std::string_view kNestedAxis = "auto_broadcast.auto_broadcast_axis";
 
-// The line of a byte, for messages.
-std::size_t line_of(std::string_view text, std::ptrdiff_t offset) {
-  const auto end = static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0));
-  return 1 + static_cast<std::size_t>(std::count(text.begin(), text.begin() + std::min(end, text.size()), '\n'));
-}
-
-// Walks without recursion, so that depth costs no stack; pugixml's own parser does not recurse either.
-void check_depth(const pugi::xml_document& document) {
-  std::size_t depth = 0;
-  pugi::xml_node node = document.first_child();
-  while (node) {
-    if (node.first_child()) {
-      if (++depth > kMaxXmlDepth) {
-        fail(ErrorCode::kBadModel, "XML is nested deeper than " + std::to_string(kMaxXmlDepth) + " levels");
-      }
-      node = node.first_child();
-      continue;
-    }
-    while (node && !node.next_sibling()) {
-      node = node.parent();
-      --depth;
-    }
-    node = node.next_sibling();
-  }
-}
-
-std::int64_t parse_number(std::string_view text, std::string_view what) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  const auto last = text.find_last_not_of(" \t\r\n");
-  const std::string_view body = first == std::string_view::npos ? "" : text.substr(first, last - first + 1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(body.data(), body.data() + body.size(), value);
-  if (body.empty() || error != std::errc() || end != body.data() + body.size()) {
-    fail(ErrorCode::kBadModel, std::string(what) + " is " + quote(text) + ", expected an integer");
-  }
-  return value;
-}
-
-const char* attribute(const pugi::xml_node& node, const char* name) {
-  const pugi::xml_attribute found = node.attribute(name);
-  if (!found) {
-    fail(ErrorCode::kBadModel, "<" + std::string(node.name()) + "> lacks the attribute '" + name + "'");
-  }
-  return found.value();
-}
-
-std::int64_t number_attribute(const pugi::xml_node& node, const char* name) {
-  return parse_number(attribute(node, name), "attribute '" + std::string(name) + "' of <" + node.name() + ">");
-}
-
 IrPort parse_port(const pugi::xml_node& node) {
   IrPort port;
-  port.id = number_attribute(node, "id");
+  port.id = xml_number_attribute(node, "id");
   port.precision = node.attribute("precision").value();
   port.names = split_names(node.attribute("names").value());
   for (const pugi::xml_node& dim : node.children("dim")) {
-    port.dims.push_back(parse_number(dim.child_value(), "<dim>"));
+    port.dims.push_back(parse_xml_number(dim.child_value(), "<dim>"));
   }
   for (const pugi::xml_node& mark : node.child("rt_info").children("attribute")) {
     if (std::string_view(mark.attribute("name").value()) == "layout") port.layout = mark.attribute("layout").value();
@@ -118,10 +68,10 @@ IrLayer parse_layer(const pugi::xml_node& node, int depth) {
   layer.name = node.attribute("name").value();
   layer.type = node.attribute("type").value();
   try {
-    layer.id = number_attribute(node, "id");
-    attribute(node, "name");
-    attribute(node, "type");
-    layer.version = attribute(node, "version");
+    layer.id = xml_number_attribute(node, "id");
+    xml_attribute(node, "name");
+    xml_attribute(node, "type");
+    layer.version = xml_attribute(node, "version");
     layer.precision = node.attribute("precision").value();
     layer.output_names = split_names(node.attribute("output_names").value());
     for (const pugi::xml_attribute& item : node.child("data").attributes()) {
@@ -137,8 +87,8 @@ IrLayer parse_layer(const pugi::xml_node& node, int depth) {
 }
 
 IrEdge parse_edge(const pugi::xml_node& node) {
-  return {number_attribute(node, "from-layer"), number_attribute(node, "from-port"), number_attribute(node, "to-layer"),
-          number_attribute(node, "to-port")};
+  return {xml_number_attribute(node, "from-layer"), xml_number_attribute(node, "from-port"),
+          xml_number_attribute(node, "to-layer"), xml_number_attribute(node, "to-port")};
 }
 
 IrFile parse_network(const pugi::xml_node& net, int depth) {
@@ -152,7 +102,7 @@ IrFile parse_network(const pugi::xml_node& net, int depth) {
 }
 
 void check_version(const pugi::xml_node& net) {
-  const std::int64_t version = number_attribute(net, "version");
+  const std::int64_t version = xml_number_attribute(net, "version");
   if (version == 10 || version == 11) return;
   const std::string shown = "IR v" + std::to_string(version);
   if (version >= 1 && version < 10) {
@@ -161,14 +111,6 @@ void check_version(const pugi::xml_node& net) {
                                       "OpenVINO 2020.4 or newer");
   }
   fail(ErrorCode::kUnsupported, shown + " is not supported, only v10 and v11");
-}
-
-void check_root(const pugi::xml_document& document) {
-  const pugi::xml_node root = document.document_element();
-  if (std::string_view(root.name()) != "net") {
-    fail(ErrorCode::kBadModel,
-         "not an OpenVINO IR: the root element is <" + std::string(root.name()).substr(0, 40) + ">, expected <net>");
-  }
 }
 
 }  // namespace
@@ -195,22 +137,8 @@ std::string layer_text(const IrLayer& layer) {
 }
 
 IrFile parse_ir_file(std::string xml) {
-  if (xml.size() > kMaxXmlBytes) {
-    fail(ErrorCode::kBadModel,
-         "XML of " + std::to_string(xml.size()) + " bytes, the limit is " + std::to_string(kMaxXmlBytes));
-  }
-  if (std::count(xml.begin(), xml.end(), '<') > static_cast<std::ptrdiff_t>(kMaxXmlTags)) {
-    fail(ErrorCode::kBadModel, "XML has more than " + std::to_string(kMaxXmlTags) + " tags");
-  }
   pugi::xml_document document;
-  const pugi::xml_parse_result parsed = document.load_buffer(xml.data(), xml.size());
-  if (!parsed) {
-    fail(ErrorCode::kBadModel,
-         "XML is damaged at line " + std::to_string(line_of(xml, parsed.offset)) + ": " + parsed.description());
-  }
-  std::string().swap(xml);  // the document has its own copy
-  check_depth(document);
-  check_root(document);
+  load_ir_xml(std::move(xml), document);
   const pugi::xml_node net = document.document_element();
   check_version(net);
   IrFile file = parse_network(net, 0);

@@ -12,11 +12,6 @@
 
 namespace headrace::detail {
 
-// Bounds for hostile files. The largest IR seen (a network of 30 000 layers) has 40 MB and 900 000 tags.
-inline constexpr std::size_t kMaxXmlBytes = std::size_t{256} << 20;
-inline constexpr std::size_t kMaxXmlTags = 16'000'000;  // pugixml needs about 100 bytes for each
-inline constexpr std::size_t kMaxXmlDepth = 256;        // bodies of If and Loop add 4 levels each
-
 struct IrPort {
   std::int64_t id = 0;
   std::string precision;           // "FP32", or empty

@@ -12,6 +12,7 @@
 #include "formats/ir/ir_bodies.hpp"
 #include "formats/ir/ir_constant.hpp"
 #include "formats/ir/ir_file.hpp"
+#include "formats/ir/ir_xml.hpp"
 #include "ops/descriptor.hpp"
 
 namespace headrace {
@@ -363,7 +364,9 @@ BuiltGraph build_graph(const IrFile& file, const WeightsBlob& weights) {
   return built;
 }
 
-WeightsBlob map_weights(const std::string& xml_path, const std::string& weights_path) {
+}  // namespace
+
+WeightsBlob map_ir_weights(const std::string& xml_path, const std::string& weights_path) {
   WeightsBlob weights;
   weights.name =
       weights_path.empty() ? std::filesystem::path(xml_path).replace_extension(".bin").string() : weights_path;
@@ -385,15 +388,13 @@ WeightsBlob map_weights(const std::string& xml_path, const std::string& weights_
   return weights;
 }
 
-}  // namespace
-
 Graph parse_ir(std::string_view xml, const WeightsBlob& weights) {
   return build_graph(detail::parse_ir_file(std::string(xml)), weights).graph;
 }
 
 Graph read_ir(const std::string& xml_path, const std::string& weights_path) {
   std::string xml = read_file(xml_path, detail::kMaxXmlBytes, "XML");
-  const WeightsBlob weights = map_weights(xml_path, weights_path);
+  const WeightsBlob weights = map_ir_weights(xml_path, weights_path);
   try {
     return build_graph(detail::parse_ir_file(std::move(xml)), weights).graph;
   } catch (const Error& error) {

@@ -20,6 +20,10 @@ struct WeightsBlob {
   std::string problem;               // why there are no bytes; reported by the first constant that needs some
 };
 
+// Maps the weights of an .xml file: `weights_path`, or the file with the same stem and the ending .bin, whose absence
+// is a `problem`. Throws kIo where the named file cannot be read, kBadModel where it is XML.
+WeightsBlob map_ir_weights(const std::string& xml_path, const std::string& weights_path);
+
 // Reads an .xml file and its weights: `weights_path`, or the file with the same stem and the ending .bin. Weights are
 // mapped, not copied; constants that lie unaligned for their type are copied.
 // Shapes are not inferred: a Parameter keeps its declared shape, and only Parameters with a static shape and Consts

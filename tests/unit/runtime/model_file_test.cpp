@@ -48,6 +48,21 @@ TEST_F(ModelFileTest, KnowsCaffeByEndingAndByContent) {
   EXPECT_THAT(fault_of(write("text.txt", "a player { of layers }")), HasSubstr("no model that is known"));
 }
 
+TEST_F(ModelFileTest, KnowsOldIrByItsVersion) {
+  const auto net = [](const char* version) {
+    return std::string("<net name=\"old\" version=\"") + version +
+           "\"><layers><layer id=\"0\" name=\"x\" type=\"Input\"><output><port "
+           "id=\"0\"><dim>1</dim></port></output></layer>"
+           "<layer id=\"1\" name=\"y\" type=\"TanH\"><input><port id=\"0\"><dim>1</dim></port></input>"
+           "<output><port id=\"1\"><dim>1</dim></port></output></layer></layers>"
+           "<edges><edge from-layer=\"0\" from-port=\"0\" to-layer=\"1\" to-port=\"0\"/></edges></net>";
+  };
+  for (const char* version : {"2", "5", "7"}) {
+    EXPECT_EQ(read_model_file(write("old.xml", net(version)), "").name, "old");
+  }
+  EXPECT_THAT(fault_of(write("old.xml", net("8"))), HasSubstr("IR v8 is not supported"));
+}
+
 TEST_F(ModelFileTest, TakesEitherFileOfACaffeModel) {
   const std::string prototxt = write("two.prototxt", kCaffe);
   const std::string weights = write("two.caffemodel", "");
