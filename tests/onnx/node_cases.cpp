@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the cases that make_node_cases.py, make_report_cases.py, make_models.py, tests/caffe or tests/tensorflow wrote and
-// counts them: right, refused, wrong. A case with an "error" is right where the model is refused by these words.
+// Runs the cases that make_node_cases.py, make_report_cases.py, make_models.py, tests/caffe or tests/tensorflow wrote
+// and counts them: right, refused, wrong. A case with an "error" is right where the model is refused by these words.
 //
 //   onnx_node_cases INDEX_FOLDER DEVICES [-v] [GROUP=LEAST_RIGHT]... [only=PART_OF_A_NAME]
 //
