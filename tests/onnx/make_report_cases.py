@@ -49,13 +49,14 @@ def save(out, stem, kind, values):
 
 def main():
     out = pathlib.Path(sys.argv[1])
-    out.mkdir(parents=True, exist_ok=True)
+    models = out / "with space, 中文 и кириллица"  # R16
+    models.mkdir(parents=True, exist_ok=True)
     entries = []
     for case in all_cases():
         stem = f"{case.report}_{case.name}"
         assert all(entry["name"] != stem for entry in entries), stem
-        onnx.save(case.model(), out / f"{stem}.onnx")
-        entries.append({"name": stem, "group": "reports", "model": str(out / f"{stem}.onnx"), "error": case.error,
+        onnx.save(case.model(), models / f"{stem}.onnx")
+        entries.append({"name": stem, "group": "reports", "model": str(models / f"{stem}.onnx"), "error": case.error,
                         "tolerance": case.tolerance, "inputs": save(out, stem, "input", case.fed().values()),
                         "outputs": save(out, stem, "output", answers(case))})
     (out / "index.json").write_text(json.dumps(entries, indent=1))
