@@ -40,7 +40,8 @@ void add_json(CLI::App* command, bool& is_json) {
 }
 
 void add_model(CLI::App* command, ModelOptions& model, bool is_device_needed) {
-  command->add_option("model", model.model, "IR file (.xml)")->required();
+  command->add_option("model", model.model, "IR (.xml), ONNX (.onnx), TensorFlow (.pb) or Caffe (.prototxt) file")
+      ->required();
   command->add_option("-w,--weights", model.weights, "Weights file (default: beside the model)");
   auto* device = command->add_option("-d,--device", model.devices, "CPU, CL.0, POCL, HETERO:FPGA,GPU,CPU, ...");
   if (is_device_needed) device->required();
@@ -208,7 +209,9 @@ void add_bench(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
 void add_tune(CLI::App& app, AllOptions& all, std::optional<Command>& result) {
   CLI::App* command = app.add_subcommand("tune", "Measure the forms of kernels, and keep the fastest for each shape");
   ModelOptions& model = all.tune.model;
-  auto* file = command->add_option("model", model.model, "IR file (.xml) whose layers are measured");
+  auto* file = command->add_option(
+      "model", model.model,
+      "IR (.xml), ONNX (.onnx), TensorFlow (.pb) or Caffe (.prototxt) file whose layers are measured");
   auto* weights = command->add_option("-w,--weights", model.weights, "Weights file (default: beside the model)");
   auto* shape = command->add_option("--input-shape", model.input_shapes, "NAME[1,3,224,224]")->allow_extra_args(false);
   auto* is_all = command->add_flag("--all", all.tune.is_all, "Measure a list of layers that networks in wide use have");
