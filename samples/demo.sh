@@ -21,10 +21,13 @@ tests_option=()
 [ -e build/release/CMakeCache.txt ] || tests_option=(-DHEADRACE_BUILD_TESTS=OFF)
 build_preset release "headrace classification_sample classification_sample_async" "${tests_option[@]}"
 
-if [ ! -e $model.xml ] || [ ! -e build/demo/expected.json ]; then
+if [ ! -e $model.onnx ] || [ ! -e build/demo/expected.json ]; then
   say "making EfficientNet-Lite0 from its trained weights"
   build/venv/bin/python samples/efficientnet/make_efficientnet_lite0.py -o build/demo
 fi
+
+say "converting ONNX to IR"
+$bin/headrace convert $model.onnx -o $model.xml
 
 say "devices"
 $bin/headrace devices

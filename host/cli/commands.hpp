@@ -13,6 +13,7 @@ int run_command(const BitstreamBuildOptions& options);
 int run_command(const BitstreamShowOptions& options);
 int run_command(const BitstreamListOptions& options);
 int run_command(const ConvertOptions& options);
+int run_command(const QuantizeOptions& options);
 int run_command(const ShowOptions& options);
 int run_command(const QueryOptions& options);
 int run_command(const RunOptions& options);

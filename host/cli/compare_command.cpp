@@ -169,7 +169,9 @@ class Comparison {
   void add(const std::vector<InnerTensor>& chunk, const std::vector<Tensor>& values,
            const std::function<Tensor(std::size_t)>& expected) {
     for (std::size_t i = 0; i < chunk.size(); ++i) {
-      report_.tensors.push_back({chunk[i], compare_tensors(values[i], expected(i))});
+      InnerTensor tensor = chunk[i];
+      tensor.shape = values[i].shape();  // known in the run only, perhaps
+      report_.tensors.push_back({std::move(tensor), compare_tensors(values[i], expected(i))});
     }
   }
 

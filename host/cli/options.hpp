@@ -72,6 +72,32 @@ struct ConvertOptions {
   bool is_json = false;
 };
 
+struct QuantizeOptions {
+  std::string model;
+  std::string weights;  // empty: beside the model
+  std::string output;
+  std::vector<std::string> data;  // PATH or NAME=PATH
+  std::string preset = "mixed";
+  std::string method = "minmax";
+  double percentile = 99.99;
+  int subset = 300;
+  std::vector<std::string> ignored_layers;
+  std::vector<std::string> ignored_types;
+  std::string devices = "CPU";
+  bool corrects_bias = true;
+  bool is_checked = false;  // --accuracy-check
+  double max_drop = 0.01;
+  std::string labels;      // a file with one class number per sample; empty: none
+  std::string preprocess;  // JSON for pictures; empty: MODEL's .json where nothing is baked in
+  // Baked in, as for convert.
+  std::vector<std::string> input_shapes;
+  std::vector<std::string> means;
+  std::vector<std::string> scales;
+  std::vector<std::string> layouts;
+  bool is_reversed = false;
+  bool is_json = false;
+};
+
 struct ShowOptions {
   ModelOptions model;    // model.devices empty: the file's own layers
   std::string svg_file;  // empty: none
@@ -124,9 +150,9 @@ struct TuneOptions {
   bool is_json = false;
 };
 
-using Command =
-    std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions, BitstreamListOptions,
-                 ConvertOptions, ShowOptions, QueryOptions, RunOptions, CompareOptions, BenchOptions, TuneOptions>;
+using Command = std::variant<DevicesOptions, ProgramOptions, BitstreamBuildOptions, BitstreamShowOptions,
+                             BitstreamListOptions, ConvertOptions, QuantizeOptions, ShowOptions, QueryOptions,
+                             RunOptions, CompareOptions, BenchOptions, TuneOptions>;
 
 // Either a command to run, or the exit code of a program that has nothing to run: 0 after --help, 2 after a usage
 // error, which has been reported on stderr.

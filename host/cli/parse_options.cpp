@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/options.hpp"
+#include "cli/parse_quantize.hpp"
 #include "cli/text.hpp"
 
 namespace headrace {
@@ -19,6 +20,7 @@ struct AllOptions {
   BitstreamShowOptions show;
   BitstreamListOptions list;
   ConvertOptions convert;
+  QuantizeOptions quantize;
   ShowOptions show_model;
   QueryOptions query;
   RunOptions run;
@@ -237,6 +239,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   add_program(app, all, result);
   add_bitstream(app, all, result);
   add_convert(app, all, result);
+  add_quantize(app, all.quantize, result);
   add_show(app, all, result);
   add_query(app, all, result);
   add_run(app, all, result);

@@ -131,15 +131,16 @@ Tensor::Tensor(ElementType type, Shape shape)
     : type_(type), shape_(std::move(shape)), count_(checked_count(type_, shape_)) {
   // A whole vector past the end may be read by wide kernels that use this memory in place.
   const std::size_t bytes = size_bytes() + kMemoryAlignment;
-  const std::size_t rounded = (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
-  void* memory = std::aligned_alloc(kMemoryAlignment, rounded);
+  std::size_t space = bytes + kMemoryAlignment;
+  // Not aligned_alloc: large blocks of calloc are zero as they come, and cost nothing before they are touched.
+  void* const memory = std::calloc(space, 1);
   if (memory == nullptr) {
     fail(ErrorCode::kOutOfMemory,
-         "no memory for a tensor of shape " + to_string(shape_) + ", " + std::to_string(rounded) + " bytes");
+         "no memory for a tensor of shape " + to_string(shape_) + ", " + std::to_string(space) + " bytes");
   }
-  std::memset(memory, 0, rounded);
   owner_ = std::shared_ptr<const void>(memory, [](const void* p) { std::free(const_cast<void*>(p)); });
-  data_ = static_cast<std::byte*>(memory);
+  void* aligned = memory;
+  data_ = static_cast<std::byte*>(std::align(kMemoryAlignment, bytes, aligned, space));
 }
 
 Tensor::Tensor(ElementType type, Shape shape, void* data)

@@ -20,6 +20,10 @@ std::int64_t bias_axis_of(const Node& node);
 // along that axis only and does not change the shape.
 std::optional<std::vector<double>> channel_values(const Tensor& constant, const Shape& shape, std::int64_t axis);
 
+// The axes of the weights (input 1) that together number the output channels, outermost first; nothing for other nodes
+// and for weights that are a vector.
+std::vector<std::size_t> output_channel_axes(const Graph& graph, const Node& node);
+
 // The node's weights (input 1) with every output or input channel multiplied by its factor; nothing where the weights
 // are no f32 constant or the factors don't fit.
 std::optional<Tensor> scale_output_channels(const Graph& graph, const Node& node, const std::vector<double>& factors);

@@ -24,6 +24,7 @@
 #include "passes/recognize_shuffle.hpp"
 #include "passes/recompose_batch_norm.hpp"
 #include "passes/remove_identities.hpp"
+#include "passes/sink_transposes.hpp"
 
 namespace headrace {
 namespace {
@@ -39,6 +40,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"recognize_patterns", recognize_patterns},
     {"recognize_shuffle", recognize_shuffle},
     {"recognize_layer_norm", recognize_layer_norm},
+    {"sink_transposes", sink_transposes},
     {"decompose_sdpa", decompose_sdpa},
     {"decompose_batch_norm", decompose_batch_norm},
     {"fuse_scale", fuse_scale},

@@ -15,6 +15,7 @@
 #include "passes/recognize_layer_norm.hpp"
 #include "passes/recognize_patterns.hpp"
 #include "passes/remove_identities.hpp"
+#include "passes/sink_transposes.hpp"
 
 namespace headrace {
 namespace {
@@ -28,6 +29,7 @@ constexpr auto kPasses = std::to_array<PortablePass>({
     {"remove_identities", remove_identities},
     {"recognize_patterns", recognize_patterns},
     {"recognize_layer_norm", recognize_layer_norm},
+    {"sink_transposes", sink_transposes, false},
     {"decompose_batch_norm", decompose_batch_norm, true, true},
     {"fuse_scale", fuse_scale, true, true},
     {"fold_scale", fold_scale, true, true},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "passes/axis_order.hpp"
 #include "passes/make_node.hpp"
 
 namespace headrace {
@@ -10,26 +11,6 @@ namespace {
 
 bool is_reshape_like(const Node& node) {
   return node.type == "Reshape" || node.type == "Squeeze" || node.type == "Unsqueeze" || node.type == "Flatten";
-}
-
-// The order of a Transpose; an absent or empty one reverses the dimensions.
-std::optional<std::vector<std::int64_t>> transpose_order(const Graph& graph, const Node& node) {
-  const std::size_t rank = graph.info(node.inputs.at(0)).shape.size();
-  std::vector<std::int64_t> order;
-  if (node.inputs.size() > 1) {
-    if (!is_const(graph, node.inputs[1])) return std::nullopt;
-    order = to_int64s(graph.at(node.inputs[1]).value);
-  }
-  for (std::size_t i = 0; order.size() < rank && i < rank; ++i)
-    order.push_back(static_cast<std::int64_t>(rank - 1 - i));
-  return order;
-}
-
-bool is_identity_order(const std::vector<std::int64_t>& order) {
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i] != static_cast<std::int64_t>(i)) return false;
-  }
-  return true;
 }
 
 bool is_all_zero(const Graph& graph, PortRef ref) {

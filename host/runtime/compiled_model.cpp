@@ -202,8 +202,9 @@ std::shared_ptr<const CutModel> CompiledModel::Impl::cut_at(const UnknownValue& 
   Graph graph = make_wished_graph(*model);
   if (!graph.contains(error.node())) throw error;
   const auto compile = [this](Graph half, bool is_tail) {
-    return std::make_shared<const CompiledModel::Impl>(make_model(std::move(half)), is_tail ? tail_lists(lists) : lists,
-                                                       fallback, options, store_);
+    auto part = std::make_shared<const Model::Impl>(make_model(std::move(half)).impl());
+    return std::make_shared<const CompiledModel::Impl>(std::move(part), is_tail ? tail_lists(lists) : lists, fallback,
+                                                       options, store_);
   };
   cut_ = std::make_shared<const CutModel>(cut_at_layer(graph, error.node()), compile);
   log(LogLevel::kInfo, "cut", "the network is run in two halves: " + std::string(error.what()));

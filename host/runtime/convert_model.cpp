@@ -77,6 +77,13 @@ std::vector<std::string> bake_preprocessing(Graph& graph, const ConversionOption
   return {lines.rbegin(), lines.rend()};
 }
 
+Graph make_baked_graph(const Model& model, const ConversionOptions& options, std::vector<std::string>& steps) {
+  Graph graph = make_wished_graph(model.impl());
+  apply_wishes(graph, options);
+  steps = bake_preprocessing(graph, options);
+  return graph;
+}
+
 // Runs the passes and writes down what each did.
 class Recorder {
  public:
@@ -153,15 +160,18 @@ void write(const Graph& graph, const std::string& xml_path, bool compresses, Con
 
 }  // namespace
 
+Model bake_model(const Model& model, const ConversionOptions& options) {
+  std::vector<std::string> ignored;
+  return make_model(make_baked_graph(model, options, ignored));
+}
+
 ConversionReport convert_model(const Model& model, const std::string& xml_path, const ConversionOptions& options,
                                const ConversionProgress& progress) {
   check(xml_path.ends_with(".xml"), ErrorCode::kInvalidArgument, "output file '" + xml_path + "' does not end in .xml");
   ConversionReport report;
   if (progress) progress(0.05, "shapes");
-  Graph graph = make_wished_graph(model.impl());
+  Graph graph = make_baked_graph(model, options, report.preprocessing);
   report.name = graph.name;
-  apply_wishes(graph, options);
-  report.preprocessing = bake_preprocessing(graph, options);
   infer_known_shapes(graph);
   report.before = counts_of(graph);
   const auto start = Clock::now();

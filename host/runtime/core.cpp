@@ -37,7 +37,7 @@ Core::Core(const CoreOptions& options) : impl_(std::make_shared<Impl>(options)) 
 std::vector<DeviceSummary> Core::devices() const { return impl_->devices.list(); }
 
 Model Core::read_model(const std::string& path, const std::string& weights_path) const {
-  return Model(make_model(read_model_file(path, weights_path)));
+  return make_model(read_model_file(path, weights_path));
 }
 
 CompiledModel Core::compile_model(const Model& model, std::string_view devices, const Properties& properties) const {

@@ -82,7 +82,7 @@ std::vector<LayerPlacement> Core::query_model(const Model& model, std::string_vi
     const Graph graph = make_wished_graph(model.impl());
     if (!graph.contains(error.node())) throw;
     const LayerCut cut = cut_at_layer(graph, error.node());
-    return join_placements(query_model(Model(make_model(cut.head)), devices), placement_of_cut(cut.layer, list),
+    return join_placements(query_model(make_model(cut.head), devices), placement_of_cut(cut.layer, list),
                            list_unplaced(cut.tail, list, reason_of_cut(cut.layer)));
   }
 }

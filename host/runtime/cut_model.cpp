@@ -49,7 +49,7 @@ std::string reason_of_cut(const Node& layer) {
   return "its shape is known in the run only, behind layer " + quote(layer.name) + " (" + type_of(layer) + ")";
 }
 
-Graph known_part(Graph graph, std::span<const Shape> input_shapes) {
+Graph known_part(Graph graph, std::span<const Shape> input_shapes, bool is_quiet) {
   for (std::size_t i = 0; i < input_shapes.size(); ++i) {
     graph.at(graph.parameters().at(i)).declared_shape = PartialShape(input_shapes[i]);
   }
@@ -60,7 +60,7 @@ Graph known_part(Graph graph, std::span<const Shape> input_shapes) {
       return graph;
     } catch (const UnknownValue& error) {
       if (!graph.contains(error.node())) throw;
-      log(LogLevel::kWarn, "cut", "what lies behind it is left out: " + std::string(error.what()));
+      if (!is_quiet) log(LogLevel::kWarn, "cut", "what lies behind it is left out: " + std::string(error.what()));
       graph = cut_at_layer(graph, error.node()).head;
     }
   }

@@ -46,8 +46,8 @@ std::vector<DeviceList> tail_lists(const std::vector<DeviceList>& lists);
 std::vector<LayerPlacement> list_unplaced(const Graph& tail, const DeviceList& devices, const std::string& reason);
 
 // The part of a graph with these input shapes whose own shapes are known before the run: all of it, or what does not
-// depend on certain layers, named in a warning. Ids stay what they are.
-Graph known_part(Graph graph, std::span<const Shape> input_shapes);
+// depend on certain layers, named in a warning unless `is_quiet`. Ids stay what they are.
+Graph known_part(Graph graph, std::span<const Shape> input_shapes, bool is_quiet = false);
 
 // Why what lies behind such a layer runs where it runs.
 std::string reason_of_cut(const Node& layer);

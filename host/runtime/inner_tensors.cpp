@@ -51,8 +51,7 @@ std::optional<PortRef> find_original(const OutputInfo& info) {
   return found;
 }
 
-InnerTensor make_inner_tensor(const Graph& original, PortRef ref, const PlacedGraph& placed, const Node& node,
-                              const OutputInfo& info) {
+InnerTensor tensor_of_file(const Graph& original, PortRef ref) {
   const Node& source = original.at(ref.node);
   const OutputInfo& own = source.outputs.at(static_cast<std::size_t>(ref.port));
   InnerTensor tensor;
@@ -60,6 +59,16 @@ InnerTensor make_inner_tensor(const Graph& original, PortRef ref, const PlacedGr
   tensor.type = source.source_type.empty() ? source.type : source.source_type;
   const std::string suffix = source.outputs.size() == 1 ? "" : ":" + std::to_string(ref.port);
   tensor.name = own.names.empty() ? source.name + suffix : own.names.front();
+  tensor.element_type = own.type;
+  tensor.node = ref.node.value;
+  tensor.port = ref.port;
+  return tensor;
+}
+
+InnerTensor make_inner_tensor(const Graph& original, PortRef ref, const PlacedGraph& placed, const Node& node,
+                              const OutputInfo& info) {
+  const Node& source = original.at(ref.node);
+  InnerTensor tensor = tensor_of_file(original, ref);
   if (node.name != source.name) tensor.fused.push_back(node.name);
   for (const std::string& fused : node.fused_names) {
     if (fused != source.name && fused != node.name) tensor.fused.push_back(fused);
@@ -67,9 +76,18 @@ InnerTensor make_inner_tensor(const Graph& original, PortRef ref, const PlacedGr
   tensor.device = placed.partition.device_names.at(placed.partition.placements.at(node.id).device);
   tensor.element_type = info.type;
   tensor.shape = info.shape;
-  tensor.node = ref.node.value;
-  tensor.port = ref.port;
   return tensor;
+}
+
+// Behind a layer whose output shape only a run tells; nothing is known of how these are computed.
+void add_unknown_tensors(const Graph& original, const Graph& known, std::vector<InnerTensor>& tensors) {
+  for (const NodeId id : original.topological_order()) {
+    const Node& node = original.at(id);
+    if (!is_computed(node) || known.contains(id)) continue;
+    for (std::size_t port = 0; port < node.outputs.size(); ++port) {
+      tensors.push_back(tensor_of_file(original, {id, static_cast<std::int32_t>(port)}));
+    }
+  }
 }
 
 }  // namespace
@@ -77,7 +95,8 @@ InnerTensor make_inner_tensor(const Graph& original, PortRef ref, const PlacedGr
 std::vector<InnerTensor> Core::inner_tensors(const Model& model, std::string_view devices) const {
   const std::vector<PartitionDevice> list = partition_devices(impl_->devices.resolve(devices).front());
   const std::vector<Shape> shapes = wished_shapes(model.impl());
-  const PlacedGraph placed = place_graph(known_part(make_marked_graph(model.impl()), shapes), shapes, list);
+  const Graph known = known_part(make_marked_graph(model.impl()), shapes, true);
+  const PlacedGraph placed = place_graph(known, shapes, list);
   std::vector<InnerTensor> tensors;
   for (const Subgraph& subgraph : placed.partition.subgraphs) {
     for (const NodeId id : subgraph.nodes) {
@@ -88,6 +107,7 @@ std::vector<InnerTensor> Core::inner_tensors(const Model& model, std::string_vie
       }
     }
   }
+  add_unknown_tensors(*model.impl().graph, known, tensors);
   return tensors;
 }
 

@@ -98,6 +98,14 @@ bool is_same_name(std::string_view port, std::string_view name) {
 
 }  // namespace
 
+Model make_model(Graph graph) {
+  auto impl = std::make_shared<Model::Impl>();
+  impl->inputs.resize(graph.parameters().size());
+  impl->outputs.resize(graph.results().size());
+  impl->graph = std::make_shared<const Graph>(std::move(graph));
+  return Model(std::move(impl));
+}
+
 std::vector<std::string> input_layers(const Graph& graph) {
   std::vector<std::string> names;
   for (const NodeId id : graph.parameters()) names.push_back(graph.at(id).name);
@@ -108,14 +116,6 @@ std::vector<std::string> output_layers(const Graph& graph) {
   std::vector<std::string> names;
   for (const NodeId id : graph.results()) names.push_back(graph.at(graph.at(id).inputs[0]).name);
   return names;
-}
-
-std::shared_ptr<Model::Impl> make_model(Graph graph) {
-  auto model = std::make_shared<Model::Impl>();
-  model->inputs.resize(graph.parameters().size());
-  model->outputs.resize(graph.results().size());
-  model->graph = std::make_shared<const Graph>(std::move(graph));
-  return model;
 }
 
 std::vector<PortInfo> input_ports(const Model::Impl& model) {

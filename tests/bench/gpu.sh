@@ -99,7 +99,7 @@ print(names[0] if names else "none among: " + (", ".join(d["name"] + " " + d["de
 }
 
 make_networks() {
-  install_python samples/efficientnet/requirements.txt
+  install_python samples/efficientnet/requirements.txt tests/requirements.txt
   stage make_networks 180 build/venv/bin/python tests/golden/make_networks.py "$networks"
 }
 

@@ -7,6 +7,7 @@ FOLDER/fuzz_old_ir/*. Needs no packages.
 Usage: make_seeds.py FOLDER
 """
 import os
+import struct
 import sys
 
 LAYER = '<layer id="{id}" name="{name}" type="{type}" version="opset{opset}">{data}{ports}</layer>'
@@ -104,6 +105,60 @@ def caffe_seeds():
                  caffe_field(2, caffe_field(4, b"a") + caffe_field(6, legacy) + caffe_field(6, legacy)))
 
 
+def field(number, value):
+    """One protobuf field: a varint of an int, else bytes with their length."""
+    def varint(number):
+        data = bytearray()
+        while number >= 128:
+            data.append(number % 128 + 128)
+            number //= 128
+        return bytes(data) + bytes([number])
+
+    if isinstance(value, int):
+        return varint(8 * number) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(8 * number + 2) + varint(len(value)) + value
+
+
+def tf_attribute(name, number, value):
+    return field(5, field(1, name) + field(2, field(number, value)))
+
+
+def tf_node(name, op, inputs=(), attributes=b"", number=1):
+    return field(number, field(1, name) + field(2, op) + b"".join(field(3, i) for i in inputs) + attributes)
+
+
+def tf_const(name, kind, dims, content):
+    shape = b"".join(field(2, field(1, dim)) for dim in dims)
+    tensor = field(1, kind) + field(2, shape) + field(4, content)
+    return tf_node(name, "Const", (), tf_attribute("dtype", 6, kind) + tf_attribute("value", 8, tensor))
+
+
+def tensorflow_seeds():
+    """Frozen graphs of a few nodes; what TensorFlow made for tests/tensorflow, where it has been made."""
+    shape = b"".join(field(2, field(1, dim)) for dim in (1, 4, 4, 2))
+    x = tf_node("x", "Placeholder", (), tf_attribute("dtype", 6, 1) + tf_attribute("shape", 7, shape))
+    ints = lambda name, *values: tf_const(name, 3, (len(values),), struct.pack(f"<{len(values)}i", *values))
+    strides = tf_attribute("strides", 1, field(3, b"\1\2\2\1")) + tf_attribute("padding", 2, "SAME")
+    weights = tf_const("w", 1, (3, 3, 2, 1), struct.pack("<18f", *range(18)))
+    yield "conv", x + weights + tf_node("y", "Conv2D", ("x", "w"), strides)
+    yield "mean", x + ints("axes", 1, 2) + tf_node("y", "Mean", ("x", "axes"), tf_attribute("keep_dims", 5, 1))
+    yield "slice", x + ints("b", 0, 1) + ints("e", 0, 3) + ints("s", 1, 2) + tf_node(
+        "y", "StridedSlice", ("x", "b", "e", "s"), tf_attribute("begin_mask", 3, 1) + tf_attribute("shrink_axis_mask", 3, 2))
+    flag = tf_const("p", 10, (), b"\1")
+    yield "switch", x + flag + tf_node("s", "Switch", ("x", "p")) + tf_node("y", "Merge", ("s:0", "s:1"))
+    function = field(1, field(1, "f") + field(2, field(1, "t")) + field(3, field(1, "r"))) + tf_node(
+        "n", "Neg", ("t",), number=3) + field(4, field(1, "r") + field(2, "n:y:0"))
+    call = tf_attribute("f", 10, field(1, "f"))
+    yield "call", x + tf_node("y", "PartitionedCall", ("x",), call) + field(2, field(1, function))
+    folder = "build/release/golden/tensorflow_cases"
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        path = os.path.join(folder, name)
+        if name.endswith(".pb") and os.path.getsize(path) < 4096:
+            with open(path, "rb") as file:
+                yield name, file.read()
+
+
 def old_ir_seeds():
     """One layer each, in versions 2, 5 and 7."""
     def ports(tag, first, shapes):
@@ -132,7 +187,8 @@ def old_ir_seeds():
 def main():
     for fuzzer, seeds in (("fuzz_ir", ir_seeds()), ("fuzz_npy", npy_seeds()),
                           ("fuzz_onnx", onnx_seeds()),
-                          ("fuzz_caffe", caffe_seeds()), ("fuzz_old_ir", old_ir_seeds())):
+                          ("fuzz_caffe", caffe_seeds()), ("fuzz_tensorflow", tensorflow_seeds()),
+                          ("fuzz_old_ir", old_ir_seeds())):
         folder = os.path.join(sys.argv[1], fuzzer)
         os.makedirs(folder, exist_ok=True)
         for name, data in seeds:

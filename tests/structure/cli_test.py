@@ -329,7 +329,7 @@ class BenchTest(CliCase):
         for extra in ((), ("--nireq", "3"), ("--hint", "throughput"), ("--nireq", "50")):
             done = self.succeed("bench", model, "-d", "CPU", "--niter", "7", "--json", *extra)
             figures = json.loads(done.stdout)
-            self.assertEqual(set(figures), {"median_ms", "min_ms", "p95_ms", "fps", "first_ms", "load_ms", "device", "iterations"})
+            self.assertEqual(set(figures), {"median_ms", "min_ms", "p95_ms", "fps", "first_ms", "read_ms", "load_ms", "device", "iterations"})
             self.assertEqual(figures["iterations"], 7)
             self.assertEqual(figures["device"], "CPU")
             self.assertTrue(0 < figures["min_ms"] <= figures["median_ms"] <= figures["p95_ms"])

@@ -41,6 +41,20 @@ class CompareTest(CommandCase):
                     self.assertTrue(tensor["is_close"])
                     self.assertGreater(tensor["cosine"], 0.99999)
 
+    def test_tensors_behind_a_shape_that_only_a_run_tells(self):
+        net = IrText()
+        relu = net.add("relu", "ReLU", [net.parameter("x", (6,))], (6,))
+        places = net.add("places", "NonZero", [relu], (1, -1), opset=3, precision="I64", output_type="i64")
+        flat = net.add("flat", "Reshape", [places, net.constant_i64("minus", [-1])], (-1,), precision="I64",
+                       special_zero="false")
+        net.result(net.add("picked", "Gather", [relu, flat, net.constant_i64("axis", [0])], (-1,), opset=8,
+                           batch_dims="0"))
+        model = net.write(self.dir / "m.xml")
+        write_npy(self.dir / "x.npy", (6,), [1, -1, 2, -1, 3, -1])
+        document = self.compare(model, "-d", "CPU", "--with", "CPU", "-i", self.dir / "x.npy")
+        shapes = {t["tensor"]: t["shape"] for t in document["tensors"]}
+        self.assertEqual(shapes, {"relu": [6], "places": [1, 3], "flat": [3], "picked": [3]})
+
     def test_the_first_divergence_is_named_with_what_is_fused(self):
         model = small_classifier(self.dir / "m.xml")
         self.succeed("compare", model, "-d", "CPU", "--save", self.dir / "run")

@@ -87,7 +87,8 @@ TEST(FileRulesTest, EveryFolderHasAShortReadme) {
                                       "host/formats/import",
                                       "host/formats/ir",
                                       "host/formats/npy",
-                                      "host/formats/onnx"};
+                                      "host/formats/onnx",
+                                      "host/formats/tensorflow"};
   for (const auto& entry : fs::directory_iterator(repository_root() / "host")) {
     if (entry.is_directory()) folders.push_back("host/" + entry.path().filename().string());
   }

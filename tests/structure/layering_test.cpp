@@ -18,7 +18,7 @@ struct Library {
 };
 
 // Longer folders first: host/device/opencl is not host/device.
-constexpr std::array<Library, 22> kLibraries = {{
+constexpr std::array<Library, 23> kLibraries = {{
     {"host/device/opencl/", "device/opencl/", 3},
     {"host/device/cpu/", "device/cpu/", 3},
     {"host/device/null/", "device/null/", 3},
@@ -27,6 +27,7 @@ constexpr std::array<Library, 22> kLibraries = {{
     {"host/formats/onnx/", "formats/onnx/", 4},
     {"host/formats/caffe/", "formats/caffe/", 4},
     {"host/formats/old_ir/", "formats/old_ir/", 4},
+    {"host/formats/tensorflow/", "formats/tensorflow/", 4},
     {"host/formats/npy/", "formats/npy/", 3},
     {"host/runtime/include/headrace/", "headrace/", 6},
     {"host/core/", "core/", 0},

@@ -119,7 +119,7 @@ class PictureTest(SampleCase):
         for program in self.programs:
             done = self.run_sample(program, "-m", model, "-i", self.dir / "p.png", "--channels", "BGR")
             self.assertEqual(done.returncode, 1)
-            self.assertIn("channels BGR needs 3 channels, input 'image' has 1", done.stderr)
+            self.assertIn("input 'image': channels BGR needs 3 channels, it has 1", done.stderr)
 
     def test_mean_and_scale_stay_with_their_channel(self):
         write_png(self.dir / "p.png", 1, 1, 2, 8, [bytes((255, 0, 128))])

@@ -103,6 +103,7 @@ void OnnxReader::read() {
   builder().graph().name = model_.graph.name.empty() ? "network" : std::string(model_.graph.name);
   if (model_.graph.outputs.empty()) fail(ErrorCode::kBadModel, "the graph has no outputs");
   declare(model_.graph, scope);
+  tensors_.read_ahead(model_.graph.initializers);
   add_parameters(scope);
   convert_nodes(model_.graph.nodes, output_names(model_.graph), scope);
   refusals_.throw_if_any();

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 
 namespace headrace::detail {
 namespace {
@@ -144,7 +145,27 @@ Tensor OnnxTensors::read_value(const OnnxTensor& tensor) {
   return from_typed_fields(tensor, type, shape);
 }
 
+void OnnxTensors::read_ahead(const std::vector<OnnxTensor>& tensors) {
+  constexpr std::size_t kLargeBytes = 65536;
+  std::vector<std::pair<const OnnxTensor*, std::optional<Tensor>>> large;
+  for (const OnnxTensor& tensor : tensors) {
+    if (!tensor.is_external && tensor.raw_data && tensor.raw_data->size() >= kLargeBytes)
+      large.push_back({&tensor, {}});
+  }
+  parallel_for(large.size(), [&](std::size_t i) {
+    try {
+      large[i].second = read_value(*large[i].first);
+    } catch (const Error&) {
+      // An element type that is not stored, a wrong size: said where a node reads the tensor.
+    }
+  });
+  for (auto& [tensor, value] : large) {
+    if (value) read_ahead_.emplace(tensor, std::move(*value));
+  }
+}
+
 Tensor OnnxTensors::read(const OnnxTensor& tensor) {
+  if (const auto found = read_ahead_.find(&tensor); found != read_ahead_.end()) return found->second;
   try {
     return read_value(tensor);
   } catch (const Error& error) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "core/file.hpp"
 #include "core/tensor.hpp"
@@ -26,6 +28,10 @@ class OnnxTensors {
   // kUnsupported (an element type) or kIo, each naming the tensor.
   Tensor read(const OnnxTensor& tensor);
 
+  // Reads the large ones on all cores and keeps them for read(): most files hold values at odd addresses, so all of
+  // them are copied. What cannot be read is left for read() to say.
+  void read_ahead(const std::vector<OnnxTensor>& tensors);
+
  private:
   Tensor read_value(const OnnxTensor& tensor);
   Tensor read_external(const OnnxTensor& tensor, ElementType type, const Shape& shape);
@@ -33,6 +39,7 @@ class OnnxTensors {
 
   const OnnxModel& model_;
   std::map<std::string, MappedFile, std::less<>> files_;
+  std::unordered_map<const OnnxTensor*, Tensor> read_ahead_;
 };
 
 }  // namespace headrace::detail

@@ -102,6 +102,10 @@ using ConversionProgress = std::function<void(double fraction, std::string_view 
 ConversionReport convert_model(const Model& model, const std::string& xml_path, const ConversionOptions& options = {},
                                const ConversionProgress& progress = {});
 
+// The network that convert_model writes, before it is optimized: what is left to do but the writing. Of the options
+// only compress_to_fp16 is left aside. Throws what convert_model throws for them.
+Model bake_model(const Model& model, const ConversionOptions& options);
+
 // The report as one JSON document, and as one HTML page without external resources.
 std::string conversion_json(const ConversionReport& report);
 std::string conversion_html(const ConversionReport& report);

@@ -18,6 +18,7 @@
 #include "core/shape.hpp"
 #include "core/tensor.hpp"
 #include "headrace/convert.hpp"
+#include "headrace/quantize.hpp"
 #include "headrace/summary.hpp"
 
 namespace headrace {
@@ -108,9 +109,9 @@ struct InnerTensor {
   std::string type;                // that layer's, in the file's own words
   std::string name;                // the tensor's first name, else the layer's
   std::vector<std::string> fused;  // layers of the file that are computed on the way, from the tensors before it on
-  std::string device;              // that computes it
+  std::string device;              // that computes it; empty where its shape is known in a run only
   ElementType element_type = ElementType::f32;
-  Shape shape;
+  Shape shape;             // [] where it is known in a run only
   std::int32_t node = -1;  // where it is in the model's graph
   std::int32_t port = 0;
 };
