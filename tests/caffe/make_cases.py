@@ -16,6 +16,7 @@ import numpy
 import layer_cases
 import networks
 import old_ir
+import old_ir_lstm
 from caffe_model import write_model
 
 NETWORK_TOLERANCE = 1e-3
@@ -60,12 +61,14 @@ class Writer:
         outputs = expected if expected is not None else by_opencv(path, inputs)
         if detections:
             outputs = [padded_detections(outputs[0], detections)]
-        files = {"inputs": list(inputs.values()), "outputs": outputs}
-        entry = {"name": f"{group}/{name}", "group": group, "model": str(path.with_suffix(".prototxt")), "tolerance": tolerance}
-        for kind, arrays in files.items():
+        self.append(f"{group}/{name}", group, path.with_suffix(".prototxt"), list(inputs.values()), outputs, tolerance)
+
+    def append(self, name, group, model, inputs, outputs, tolerance):
+        entry = {"name": name, "group": group, "model": str(model), "tolerance": tolerance}
+        for kind, arrays in (("inputs", inputs), ("outputs", outputs)):
             entry[kind] = []
             for i, array in enumerate(arrays):
-                file = f"{group}-{name}.{kind}{i}.npy"
+                file = f'{name.replace("/", "-")}.{kind}{i}.npy'
                 numpy.save(self.folder / file, numpy.ascontiguousarray(array, numpy.float32))
                 entry[kind].append(file)
         self.index.append(entry)
@@ -98,6 +101,8 @@ def main():
     for case in layer_cases.cases():
         writer.add("layer", **case)
     add_networks(writer)
+    lstm = folder / "old_ir-lstm.x"
+    writer.append("old_ir/lstm", "old_ir", lstm.with_suffix(".xml"), *old_ir_lstm.case(lstm), 1e-4)
     (folder / "index.json").write_text(json.dumps(writer.index, indent=1))
     print(f"{len(writer.index)} cases in {folder}")
 
