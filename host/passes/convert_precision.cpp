@@ -10,10 +10,21 @@
 namespace headrace {
 namespace {
 
+// `value` is a u64 constant as i64.
+void check_range(const std::string& name, const Tensor& value) {
+  for (const std::int64_t number : value.values<std::int64_t>()) {
+    if (number >= 0) continue;
+    fail(ErrorCode::kUnsupported, "constant '" + name + "' holds " +
+                                      std::to_string(static_cast<std::uint64_t>(number)) +
+                                      ", u64 is computed as i64, which ends at 2^63 - 1");
+  }
+}
+
 // The constant in its computed type. A double that no float reaches becomes the largest one: exporters write the lowest
 // double as "minus infinity" into attention masks, where a real one would turn a row that is masked throughout to NaN.
 Tensor widen(const std::string& name, const Tensor& value, ElementType wide) {
   Tensor result = convert(value, wide);
+  if (value.type() == ElementType::u64) check_range(name, result);
   if (value.type() != ElementType::f64) return result;
   const Tensor source = value.aligned_copy();
   const std::span<const double> doubles = source.values<double>();

@@ -70,6 +70,26 @@ TEST_P(StoredTypesTest, DoublesOfConstantsOutsideTheRangeOfFloatsAreItsEnds) {
   EXPECT_EQ(to_doubles(request.get_output_tensor(1))[1], -std::numeric_limits<double>::infinity());
 }
 
+TEST_P(StoredTypesTest, UnsignedNumbersOutsideTheRangeOfSignedOnesAreRefused) {
+  const auto number = [](std::uint64_t value) {
+    return convert(make_i64_tensor({1}, std::vector<std::int64_t>{static_cast<std::int64_t>(value)}), ElementType::u64);
+  };
+  constexpr std::uint64_t kFirstOutside = std::uint64_t{1} << 63;
+  const auto divide = [&](std::uint64_t divisor) {
+    NetBuilder net;
+    net.result(net.layer("Divide", "y", {net.parameter("x", "1", ElementType::u64), net.constant(number(divisor))}));
+    return net.finish();
+  };
+  InferRequest request = compile(divide(5)).create_infer_request();
+  request.set_input_tensor(number(kFirstOutside));
+  EXPECT_THAT(error_of([&] { request.infer(); }).what(), HasSubstr("'x' holds 9223372036854775808, u64 is computed"));
+  request.set_input_tensor(number(kFirstOutside - 1));
+  request.infer();
+  EXPECT_THAT(to_int64s(request.get_output_tensor()), ElementsAre((kFirstOutside - 1) / 5));
+  EXPECT_THAT(error_of([&] { compile(divide(kFirstOutside + 5)); }).what(),
+              HasSubstr("holds 9223372036854775813, u64 is computed as i64"));
+}
+
 TEST(StoredTypesQueryTest, ADeviceWithoutSuchKernelsSaysSo) {
   if (!has_device("POCL")) GTEST_SKIP() << "POCL";
   NetBuilder net;
