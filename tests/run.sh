@@ -14,9 +14,8 @@ took() { echo "-- $1 took $((SECONDS - started)) s so far"; }
 mount_kernel_folders
 # shellcheck disable=SC2086  # lists of words
 install_packages $HEADRACE_PACKAGES $HEADRACE_TEST_PACKAGES
-install_python samples/efficientnet/requirements.txt tests/requirements.txt tests/caffe/requirements.txt \
-  samples/tensorflow/requirements.txt
-install_python --no-deps tests/onnx/requirements.txt
+install_python samples/efficientnet/requirements.txt samples/tensorflow/requirements.txt tests/requirements.txt
+install_python --no-deps tests/onnx/requirements.txt tests/caffe/requirements.txt
 sh tests/tools/make_icd_folder.sh build/venv build/icd --install
 export OCL_ICD_VENDORS=$PWD/build/icd HEADRACE_REQUIRE_DEVICES=pocl,intel_cpu,fpga_emu
 # Each run starts with empty caches of its own, and leaves the user's alone.

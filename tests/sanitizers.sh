@@ -17,7 +17,7 @@ export OCL_ICD_VENDORS=$PWD/build/icd HEADRACE_REQUIRE_DEVICES=pocl,intel_cpu,fp
 export HEADRACE_CACHE_DIR=$PWD/build/test_home/cache HEADRACE_STATE_DIR=$PWD/build/test_home/state
 export POCL_CACHE_DIR=$PWD/build/test_home/pocl
 
-say "fuzzers, $fuzz_seconds s each"
+say "fuzzers, $fuzz_seconds s each, one per core"
 build_preset clang fuzzers
 python3 tests/fuzz/make_seeds.py build/fuzz
 fuzz() {  # FUZZER: keeps the inputs that reach new code in build/fuzz/FUZZER
@@ -29,7 +29,9 @@ fuzz() {  # FUZZER: keeps the inputs that reach new code in build/fuzz/FUZZER
     { tail -40 "build/fuzz/$1.log"; echo "tests/sanitizers.sh: error: $1 found a fault" >&2; return 1; }
   grep -E 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
 }
-for fuzzer in build/clang/bin/fuzz_*; do fuzz "$(basename "$fuzzer")"; done
+export -f fuzz
+export fuzz_seconds fuzz_seed
+basename -a build/clang/bin/fuzz_* | xargs -P "$(nproc)" -I FUZZER bash -c 'set -euo pipefail; fuzz FUZZER'
 took fuzzers
 
 build_preset asan sanitized_tests

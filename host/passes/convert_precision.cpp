@@ -1,10 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/convert_precision.hpp"
 
+#include <cmath>
+#include <limits>
+
+#include "core/log.hpp"
 #include "passes/make_node.hpp"
 
 namespace headrace {
 namespace {
+
+// `value` is a u64 constant as i64.
+void check_range(const std::string& name, const Tensor& value) {
+  for (const std::int64_t number : value.values<std::int64_t>()) {
+    if (number >= 0) continue;
+    fail(ErrorCode::kUnsupported, "constant '" + name + "' holds " +
+                                      std::to_string(static_cast<std::uint64_t>(number)) +
+                                      ", u64 is computed as i64, which ends at 2^63 - 1");
+  }
+}
+
+// The constant in its computed type. A double that no float reaches becomes the largest one: exporters write the lowest
+// double as "minus infinity" into attention masks, where a real one would turn a row that is masked throughout to NaN.
+Tensor widen(const std::string& name, const Tensor& value, ElementType wide) {
+  Tensor result = convert(value, wide);
+  if (value.type() == ElementType::u64) check_range(name, result);
+  if (value.type() != ElementType::f64) return result;
+  const Tensor source = value.aligned_copy();
+  const std::span<const double> doubles = source.values<double>();
+  const std::span<float> floats = result.mutable_values<float>();
+  std::size_t clamped = 0;
+  for (std::size_t i = 0; i < doubles.size(); ++i) {
+    if (std::isfinite(floats[i]) || !std::isfinite(doubles[i])) continue;
+    floats[i] = std::copysign(std::numeric_limits<float>::max(), floats[i]);
+    ++clamped;
+  }
+  if (clamped != 0) {
+    log(LogLevel::kWarn, "convert_precision",
+        "constant '" + name + "': " + std::to_string(clamped) +
+            " values of f64, which is computed as f32, were set to 3.4e38");
+  }
+  return result;
+}
 
 // Readers of a Parameter or constant in its computed type; Results keep reading the original.
 void widen_source(Rewriter& rewriter, PortRef source) {
@@ -17,7 +54,7 @@ void widen_source(Rewriter& rewriter, PortRef source) {
     if (!widened.node.is_valid()) {
       const Node& node = rewriter.graph().at(source);
       const std::string name = node.name + "/" + wide_name;
-      widened = node.type == "Const" ? rewriter.add_const(name, convert(node.value, wide))
+      widened = node.type == "Const" ? rewriter.add_const(name, widen(node.name, node.value, wide))
                                      : add_op(rewriter, "Convert", name, {source}, {{"destination_type", wide_name}});
     }
     rewriter.set_input(user.node, static_cast<std::size_t>(user.input), widened);

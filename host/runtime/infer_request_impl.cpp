@@ -19,13 +19,20 @@ void check_not_cancelled(const std::stop_token& stop) {
   if (stop.stop_requested()) fail(ErrorCode::kCancelled, "the run was cancelled");
 }
 
-// f64 is computed as f32, in which these would be infinite.
+// f64 is computed as f32, in which these would be infinite, and u64 as i64, in which these would be negative.
 void check_range(const Tensor& tensor, const std::string& name) {
-  if (tensor.type() != ElementType::f64) return;
-  for (const double value : tensor.values<double>()) {
-    if (!std::isfinite(value) || std::isfinite(static_cast<float>(value))) continue;
-    fail(ErrorCode::kUnsupported, "input '" + name + "' holds " + to_string(AttributeValue(value)) +
-                                      ", f64 is computed as f32, which ends at 3.4e38");
+  if (tensor.type() == ElementType::f64) {
+    for (const double value : tensor.values<double>()) {
+      if (!std::isfinite(value) || std::isfinite(static_cast<float>(value))) continue;
+      fail(ErrorCode::kUnsupported, "input '" + name + "' holds " + to_string(AttributeValue(value)) +
+                                        ", f64 is computed as f32, which ends at 3.4e38");
+    }
+  } else if (tensor.type() == ElementType::u64) {
+    for (const std::int64_t value : to_int64s(tensor)) {
+      if (value >= 0) continue;
+      fail(ErrorCode::kUnsupported, "input '" + name + "' holds " + std::to_string(static_cast<std::uint64_t>(value)) +
+                                        ", u64 is computed as i64, which ends at 2^63 - 1");
+    }
   }
 }
 

@@ -20,6 +20,8 @@ NOT_OPENVINO = {
     "layer/lrn": "the constant k is ignored",
     "layer/lrn_within": "the constant k is ignored",
     "network/googlenet": "the constant k of LRN is ignored",
+    "old_ir/googlenet-v2": "the constant k of LRN is ignored",
+    "old_ir/googlenet-v4": "the constant k of LRN is ignored",
 }
 
 

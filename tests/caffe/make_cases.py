@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes Caffe models with inputs and right results: layers and whole networks, by OpenCV's DNN module (PyPI
 opencv-python-headless 4, which still reads Caffe), or by formulas where that is known to differ from Caffe.
-onnx_node_cases runs what index.json lists.
+Some of the networks are written as old IR besides. onnx_node_cases runs what index.json lists.
 
 Usage: make_cases.py FOLDER
 """
@@ -15,9 +15,15 @@ import numpy
 
 import layer_cases
 import networks
+import old_ir
+import old_ir_lstm
 from caffe_model import write_model
 
 NETWORK_TOLERANCE = 1e-3
+HALF_TOLERANCE = 5e-3  # the weights were rounded, the results are those of the unrounded ones
+# The old versions that networks are written in too; halves for one whose result does not hang on single comparisons.
+OLD_IR = {"vgg16": ((2, False),), "resnet50": ((5, False), (7, True)), "squeezenet": ((2, False), (6, False)),
+          "mobilenet": ((3, False),), "googlenet": ((2, False), (4, False)), "mobilenet_ssd": ((5, False), (7, False))}
 
 
 def by_opencv(path, inputs):
@@ -55,15 +61,26 @@ class Writer:
         outputs = expected if expected is not None else by_opencv(path, inputs)
         if detections:
             outputs = [padded_detections(outputs[0], detections)]
-        files = {"inputs": list(inputs.values()), "outputs": outputs}
-        entry = {"name": f"{group}/{name}", "group": group, "model": str(path.with_suffix(".prototxt")), "tolerance": tolerance}
-        for kind, arrays in files.items():
+        self.append(f"{group}/{name}", group, path.with_suffix(".prototxt"), list(inputs.values()), outputs, tolerance)
+
+    def append(self, name, group, model, inputs, outputs, tolerance):
+        entry = {"name": name, "group": group, "model": str(model), "tolerance": tolerance}
+        for kind, arrays in (("inputs", inputs), ("outputs", outputs)):
             entry[kind] = []
             for i, array in enumerate(arrays):
-                file = f"{group}-{name}.{kind}{i}.npy"
+                file = f'{name.replace("/", "-")}.{kind}{i}.npy'
                 numpy.save(self.folder / file, numpy.ascontiguousarray(array, numpy.float32))
                 entry[kind].append(file)
         self.index.append(entry)
+
+    def add_old_ir(self, network, version, half=False):
+        """The last network again, as an old IR with the same results."""
+        case = next(case for case in reversed(self.index) if case["group"] == "network")
+        name = f'{case["name"].split("/")[1]}-v{version}{"-half" if half else ""}'
+        path = self.folder / f"old_ir-{name}.x"
+        old_ir.Writer(network, version, half).write(path)
+        self.index.append(case | {"name": f"old_ir/{name}", "group": "old_ir", "model": str(path.with_suffix(".xml")),
+                                  "tolerance": HALF_TOLERANCE if half else NETWORK_TOLERANCE})
 
 
 def add_networks(writer):
@@ -73,6 +90,8 @@ def add_networks(writer):
         picture = numpy.random.default_rng(17).normal(0, 1, shape).astype(numpy.float32)
         writer.add("network", make.__name__, net.text(), net.weights, {"data": picture}, tolerance=NETWORK_TOLERANCE,
                    detections=100 if make is networks.mobilenet_ssd else 0, is_v1=net.is_v1)
+        for version, half in OLD_IR.get(make.__name__, ()):
+            writer.add_old_ir(net, version, half)
 
 
 def main():
@@ -82,6 +101,8 @@ def main():
     for case in layer_cases.cases():
         writer.add("layer", **case)
     add_networks(writer)
+    lstm = folder / "old_ir-lstm.x"
+    writer.append("old_ir/lstm", "old_ir", lstm.with_suffix(".xml"), *old_ir_lstm.case(lstm), 1e-4)
     (folder / "index.json").write_text(json.dumps(writer.index, indent=1))
     print(f"{len(writer.index)} cases in {folder}")
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes small seed files for the fuzzers of model and tensor files: FOLDER/fuzz_ir/*, FOLDER/fuzz_npy/*,
-FOLDER/fuzz_onnx/* (Debian's libonnx-testdata, where it is installed), FOLDER/fuzz_caffe/*. Needs no packages.
+FOLDER/fuzz_onnx/* (Debian's libonnx-testdata, where it is installed), FOLDER/fuzz_caffe/*,
+FOLDER/fuzz_old_ir/*. Needs no packages.
 
 Usage: make_seeds.py FOLDER
 """
@@ -158,10 +159,36 @@ def tensorflow_seeds():
                 yield name, file.read()
 
 
+def old_ir_seeds():
+    """One layer each, in versions 2, 5 and 7."""
+    def ports(tag, first, shapes):
+        return f"<{tag}>" + "".join(f'<port id="{first + i}">' + "".join(f"<dim>{dim}</dim>" for dim in shape) + "</port>"
+                                    for i, shape in enumerate(shapes)) + f"</{tag}>"
+    x = (1, 2, 4, 4)
+    blobs = '<blobs><biases offset="1" size="8"/><weights offset="9" size="16"/></blobs>'
+    layers = {
+        "conv": (2, "Convolution", '<convolution_data kernel-x="1" kernel-y="1" stride-x="0" output="2"/>' + blobs, [x]),
+        "pool": (5, "Pooling", '<data kernel="3,3" strides="2,2" pads_begin="1,1" pool-method="avg" rounding_type="ceil"/>', [(1, 2, 3, 3)]),
+        "dense": (7, "FullyConnected", '<data out-size="2"/>' + blobs, [(1, 2)]),
+        "scale": (3, "ScaleShift", '<weights offset="0" size="8"/>', [x]), "split": (6, "Split", '<data axis="1"/>', [(1, 1, 4, 4)] * 2),
+        "reshape": (7, "Reshape", '<data dim="0,-1"/>', [(1, 32)]), "crop": (7, "Crop", '<data axis="2" offset="1" dim="2"/>', [(1, 2, 2, 4)]),
+        "eltwise": (4, "Eltwise", '<data operation="sum" coeff="2"/>', [x]), "argmax": (7, "ArgMax", '<data top_k="1"/>', [(1, 1, 1)]),
+        "resample": (5, "Resample", '<data type="caffe.ResampleParameter.NEAREST" factor="2"/>', [(1, 2, 8, 8)]),
+        "norm": (2, "Norm", '<norm_data local-size="3" alpha="1" beta="0.75" region="same"/>', [x]), "unknown": (7, "TensorIterator", "", [x]),
+    }
+    for name, (version, kind, inside, shapes) in layers.items():
+        yield name, (f'<net name="n" version="{version}" precision="FP32"><layers><layer id="0" name="x" type="Input">'
+                     f'{ports("output", 0, [x])}</layer><layer id="1" name="l" type="{kind}">{inside}{ports("input", 0, [x])}'
+                     f'{ports("output", 1, shapes)}</layer></layers><edges><edge from-layer="0" from-port="0" to-layer="1" '
+                     f'to-port="0"/></edges><pre-process><channel id="0"><mean value="1"/></channel></pre-process></net>'
+                     ).encode() + b"\0" + bytes(range(32))
+
+
 def main():
     for fuzzer, seeds in (("fuzz_ir", ir_seeds()), ("fuzz_npy", npy_seeds()),
                           ("fuzz_onnx", onnx_seeds()),
-                          ("fuzz_caffe", caffe_seeds()), ("fuzz_tensorflow", tensorflow_seeds())):
+                          ("fuzz_caffe", caffe_seeds()), ("fuzz_tensorflow", tensorflow_seeds()),
+                          ("fuzz_old_ir", old_ir_seeds())):
         folder = os.path.join(sys.argv[1], fuzzer)
         os.makedirs(folder, exist_ok=True)
         for name, data in seeds:

@@ -36,7 +36,9 @@ PortRef add_joined(Emitter& c, std::string_view type, const std::vector<PortRef>
 
 PortRef add_fully_connected(Emitter& c, PortRef x, PortRef weights, std::int64_t axis, bool is_transposed) {
   const auto rank = c.maybe_rank(x);
-  if (!rank && axis < 0) c.refuse("a negative axis of an input of unknown rank");
+  if (!rank && (axis < 0 || axis > static_cast<std::int64_t>(kMaxFileRank))) {
+    c.refuse("axis " + text(axis) + " of an input of unknown rank");
+  }
   const std::int64_t first = rank ? c.axis(axis, *rank) : axis;
   PortRef rows = x;
   if (!rank || static_cast<std::size_t>(first) + 1 != *rank) {

@@ -8,6 +8,7 @@
 #include "core/file.hpp"
 #include "formats/import/refusals.hpp"
 #include "formats/ir/ir_xml.hpp"
+#include "graph/body.hpp"
 
 namespace headrace::detail {
 namespace {
@@ -51,7 +52,43 @@ bool is_attributes(std::string_view name) {
   return std::find(std::begin(kOther), std::end(kOther), name) == std::end(kOther);
 }
 
-OldIrLayer parse_layer(const pugi::xml_node& node, const std::string& net_precision) {
+void parse_network(const pugi::xml_node& net, int depth, OldIrFile& file);
+
+std::vector<RawAttributes> parse_mappings(const pugi::xml_node& parent, const char* kind) {
+  std::vector<RawAttributes> mappings;
+  for (const pugi::xml_node& node : parent.children(kind)) {
+    RawAttributes& mapping = mappings.emplace_back();
+    for (const pugi::xml_attribute& item : node.attributes()) mapping[item.name()] = item.value();
+  }
+  return mappings;
+}
+
+std::vector<OldIrEdge> parse_edges(const pugi::xml_node& parent) {
+  std::vector<OldIrEdge> edges;
+  for (const pugi::xml_node& node : parent.children("edge")) {
+    edges.push_back({xml_number_attribute(node, "from-layer"), xml_number_attribute(node, "from-port"),
+                     xml_number_attribute(node, "to-layer"), xml_number_attribute(node, "to-port")});
+  }
+  return edges;
+}
+
+std::vector<OldIrBody> parse_bodies(const pugi::xml_node& layer, const std::string& precision, int depth) {
+  const pugi::xml_node node = layer.child("body");
+  if (!node) return {};
+  if (depth >= kMaxBodyDepth) {
+    fail(ErrorCode::kUnsupported, "has bodies nested deeper than " + std::to_string(kMaxBodyDepth));
+  }
+  OldIrBody body;
+  body.graph.precision = precision_of(node, precision);
+  parse_network(node, depth + 1, body.graph);
+  const pugi::xml_node ports = layer.child("port_map");
+  body.inputs = parse_mappings(ports, "input");
+  body.outputs = parse_mappings(ports, "output");
+  body.back_edges = parse_edges(layer.child("back_edges"));
+  return {body};
+}
+
+OldIrLayer parse_layer(const pugi::xml_node& node, const std::string& net_precision, int depth) {
   OldIrLayer layer;
   layer.name = node.attribute("name").value();
   layer.type = node.attribute("type").value();
@@ -62,7 +99,7 @@ OldIrLayer parse_layer(const pugi::xml_node& node, const std::string& net_precis
     layer.precision = precision_of(node, net_precision);
     layer.inputs = parse_ports(node.child("input"), layer.precision);
     layer.outputs = parse_ports(node.child("output"), layer.precision);
-    layer.has_body = static_cast<bool>(node.child("body"));
+    layer.bodies = parse_bodies(node, layer.precision, depth);
     for (const pugi::xml_node& child : node.children()) {
       if (child.type() != pugi::node_element) continue;
       const std::string_view name = child.name();
@@ -77,6 +114,13 @@ OldIrLayer parse_layer(const pugi::xml_node& node, const std::string& net_precis
     rethrow_with_prefix(error, layer_text(layer));
   }
   return layer;
+}
+
+void parse_network(const pugi::xml_node& net, int depth, OldIrFile& file) {
+  for (const pugi::xml_node& node : net.child("layers").children("layer")) {
+    file.layers.push_back(parse_layer(node, file.precision, depth));
+  }
+  file.edges = parse_edges(net.child("edges"));
 }
 
 // A scale is refused: how readers of that time applied it is not certain.
@@ -120,14 +164,8 @@ OldIrFile parse_old_ir_file(std::string xml) {
                                       std::to_string(kFirstOldIr) + " to v" + std::to_string(kLastOldIr));
   }
   file.name = net.attribute("name").value();
-  const std::string precision = precision_of(net, "FP32");
-  for (const pugi::xml_node& node : net.child("layers").children("layer")) {
-    file.layers.push_back(parse_layer(node, precision));
-  }
-  for (const pugi::xml_node& node : net.child("edges").children("edge")) {
-    file.edges.push_back({xml_number_attribute(node, "from-layer"), xml_number_attribute(node, "from-port"),
-                          xml_number_attribute(node, "to-layer"), xml_number_attribute(node, "to-port")});
-  }
+  file.precision = precision_of(net, "FP32");
+  parse_network(net, 0, file);
   parse_pre_process(net.child("pre-process"), file);
   if (file.layers.empty()) fail(ErrorCode::kBadModel, "the network has no layers");
   return file;

@@ -27,6 +27,8 @@ struct OldIrPort {
   Shape dims;
 };
 
+struct OldIrBody;
+
 struct OldIrLayer {
   std::int64_t id = 0;
   std::string name;
@@ -36,7 +38,7 @@ struct OldIrLayer {
   std::vector<OldIrPort> inputs;
   std::vector<OldIrPort> outputs;
   std::map<std::string, OldIrBlob, std::less<>> blobs;
-  bool has_body = false;
+  std::vector<OldIrBody> bodies;  // of TensorIterator: one
 };
 
 struct OldIrEdge {
@@ -56,10 +58,20 @@ struct OldIrMean {
 struct OldIrFile {
   std::string name;
   std::int64_t version = 0;
+  std::string precision = "FP32";  // of layers that say nothing
   std::vector<OldIrLayer> layers;
   std::vector<OldIrEdge> edges;
   std::string mean_layer;  // the input that the means are for; empty: the first
   std::vector<OldIrMean> means;
+};
+
+// The network inside a TensorIterator. Its inputs are input ports of its layers that no edge feeds; maps name ports of
+// the layer and ports inside.
+struct OldIrBody {
+  OldIrFile graph;
+  std::vector<RawAttributes> inputs;   // <input> of the port map
+  std::vector<RawAttributes> outputs;  // <output>
+  std::vector<OldIrEdge> back_edges;
 };
 
 inline constexpr std::int64_t kFirstOldIr = 2;

@@ -76,7 +76,7 @@ std::vector<PortRef> convert_reshape(CaffeContext& c) {
   const std::int64_t num_axes = params.get_int("num_axes", -1);
   const auto rank = c.maybe_rank(c.input());
   if (first < 0) first += static_cast<std::int64_t>(c.rank(c.input())) + 1;  // -1 is behind the last
-  if (num_axes < -1 || first < 0 || (rank && static_cast<std::size_t>(first) > *rank)) {
+  if (num_axes < -1 || first < 0 || static_cast<std::size_t>(first) > rank.value_or(kMaxFileRank)) {
     fail(ErrorCode::kBadModel, "axis is " + text(first) + ", num_axes " + text(num_axes));
   }
   Ints shape(static_cast<std::size_t>(first), 0);

@@ -166,6 +166,19 @@ TEST(CaffeReaderTest, RefusesImpossibleShapes) {
   EXPECT_EQ(fault_of(with_input("1, 1", reshape)), "no error");  // refused when shapes are inferred
 }
 
+// Numbers of the file size nothing that is allocated.
+TEST(CaffeReaderTest, RefusesHugeAxesOfUnknownRanks) {
+  const std::string open = "input: 'x' ";
+  EXPECT_THAT(
+      fault_of(open + "layer { name: 'a' type: 'Reshape' bottom: 'x' top: 'y' reshape_param { axis: 2147483647 } }"),
+      HasSubstr("axis is 2147483647"));
+  EXPECT_THAT(
+      fault_of(open + "layer { name: 'a' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { num_output: 1 "
+                      "axis: 2147483647 } }",
+               caffemodel({{"a", {blob({1, 1}, {1})}}})),
+      HasSubstr("axis 2147483647 of an input of unknown rank"));
+}
+
 TEST(CaffeReaderTest, RefusesVersionZero) {
   EXPECT_THAT(fault_of("input: 'x' layers { layer { name: 'a' type: 'relu' } bottom: 'x' top: 'y' }"),
               HasSubstr("V0 (2013) is not supported"));

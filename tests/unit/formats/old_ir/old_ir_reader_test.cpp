@@ -70,10 +70,10 @@ TEST(OldIrReaderTest, RefusesAllThatIsUnsupportedInOneLine) {
       old_net(7,
               {kInput, old_layer(1, "a", "SimplerNMS", {kTwo}, {kTwo}), old_layer(2, "b", "SimplerNMS", {kTwo}, {kTwo}),
                old_layer(3, "c", "Resample", {kTwo}, {{1, 1, 2, 2}}, "<data type=\"cubic\"/>"),
-               old_layer(4, "d", "TensorIterator", {kTwo}, {kTwo})},
+               old_layer(4, "d", "LSTMSequence", {kTwo}, {kTwo})},
               {{0, 0, 1, 0}, {0, 0, 2, 0}, {0, 0, 3, 0}, {0, 0, 4, 0}}));
   EXPECT_EQ(error,
-            "not supported: SimplerNMS (2 times, first 'a'), Resample: the type 'cubic' ('c'), TensorIterator ('d')");
+            "not supported: SimplerNMS (2 times, first 'a'), Resample: the type 'cubic' ('c'), LSTMSequence ('d')");
 }
 
 TEST(OldIrReaderTest, KnowsTheVersionsThatItReads) {

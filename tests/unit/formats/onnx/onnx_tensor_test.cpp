@@ -90,6 +90,21 @@ TEST_F(OnnxExternalTest, ReadsBesideTheModel) {
   EXPECT_EQ(whole.values<float>()[1027], 4.0F);
 }
 
+// public-reports #35: by the model's folder, from whatever folder and by whatever path it is read.
+TEST_F(OnnxExternalTest, ReadsBesideTheModelFromAnyFolder) {
+  read({4}, {{"location", "w.bin"}, {"offset", "4096"}, {"length", "16"}});
+  const fs::path before = fs::current_path();
+  for (const auto& [from, path] : {std::pair("", "inside/model.onnx"),
+                                   {"", "./inside/../inside/model.onnx"},
+                                   {"inside", "model.onnx"},
+                                   {"inside", "../inside/model.onnx"}}) {
+    fs::current_path(folder_ / from);
+    const std::vector<Tensor> results = run(read_onnx(path), {});
+    fs::current_path(before);
+    EXPECT_THAT(results[0].values<float>(), ElementsAre(1, 2, 3, 4)) << path;
+  }
+}
+
 TEST_F(OnnxExternalTest, StaysInTheModelsFolder) {
   EXPECT_THAT(error("../outside.bin"), HasSubstr("leaves the model's folder"));
   EXPECT_THAT(error("link.bin"), HasSubstr("leaves the model's folder"));
