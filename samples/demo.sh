@@ -19,7 +19,7 @@ install_packages $HEADRACE_PACKAGES
 install_python samples/efficientnet/requirements.txt
 tests_option=()
 [ -e build/release/CMakeCache.txt ] || tests_option=(-DHEADRACE_BUILD_TESTS=OFF)
-build_preset release "headrace classification_sample classification_sample_async" "${tests_option[@]}"
+build_preset release "headrace headrace-pictures classification_sample classification_sample_async validation_app" "${tests_option[@]}"
 
 if [ ! -e $model.onnx ] || [ ! -e build/demo/expected.json ]; then
   say "making EfficientNet-Lite0 from its trained weights"

@@ -20,7 +20,7 @@ import zlib
 import numpy as np
 import openvino as ov
 
-from golden_cases import ALL_CASES, Case
+from golden_cases import ALL_CASES
 
 TOLERANCE = 1e-4  # design.md, section 8: single operators
 ORACLE = {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0", "LP_TRANSFORMS_MODE": "NO",
