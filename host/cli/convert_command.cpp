@@ -14,17 +14,10 @@ namespace headrace {
 namespace {
 
 ConversionOptions conversion_options(const ConvertOptions& options) {
-  ConversionOptions result;
-  result.input_shapes = parse_open_shapes(options.input_shapes);
+  ConversionOptions result = preparation_of(options.preparation);
   result.outputs = options.outputs;
   result.batch = options.batch;
   result.compress_to_fp16 = options.compresses;
-  result.reverse_input_channels = options.is_reversed;
-  for (const std::string& text : options.means) result.means.push_back(parse_channel_values(text, "--mean"));
-  for (const std::string& text : options.scales) result.scales.push_back(parse_channel_values(text, "--scale"));
-  for (const std::string& text : options.layouts) {
-    for (auto& layout : parse_layouts(text)) result.layouts.push_back(std::move(layout));
-  }
   return result;
 }
 

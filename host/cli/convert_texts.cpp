@@ -101,4 +101,16 @@ std::vector<ConversionOptions::Layout> parse_layouts(const std::string& text) {
   return layouts;
 }
 
+ConversionOptions preparation_of(const PreparationOptions& options) {
+  ConversionOptions result;
+  result.input_shapes = parse_open_shapes(options.input_shapes);
+  result.reverse_input_channels = options.is_reversed;
+  for (const std::string& text : options.means) result.means.push_back(parse_channel_values(text, "--mean"));
+  for (const std::string& text : options.scales) result.scales.push_back(parse_channel_values(text, "--scale"));
+  for (const std::string& text : options.layouts) {
+    for (auto& layout : parse_layouts(text)) result.layouts.push_back(std::move(layout));
+  }
+  return result;
+}
+
 }  // namespace headrace

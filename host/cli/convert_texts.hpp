@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts that `headrace convert` takes for shapes, numbers and layouts.
+// The texts that `headrace convert` and `quantize` take for shapes, numbers and layouts.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "headrace/headrace.hpp"
 
 namespace headrace {
@@ -19,5 +20,8 @@ ConversionOptions::ChannelValues parse_channel_values(const std::string& text, s
 
 // "NAME(nhwc)", "NAME(nhwc->nchw)", or without the name and brackets for the only input; several with commas between.
 std::vector<ConversionOptions::Layout> parse_layouts(const std::string& text);
+
+// All of these texts at once. Throws what they throw.
+ConversionOptions preparation_of(const PreparationOptions& options);
 
 }  // namespace headrace

@@ -56,18 +56,23 @@ struct BitstreamListOptions {
   bool is_json = false;
 };
 
+// What is baked into a network in front of its inputs.
+struct PreparationOptions {
+  std::vector<std::string> input_shapes;  // NAME[1,3,224,224], dimensions may be ?
+  std::vector<std::string> means;         // R,G,B or NAME[R,G,B]
+  std::vector<std::string> scales;        // the same
+  std::vector<std::string> layouts;       // NAME(nhwc), NAME(nhwc->nchw), or without the name
+  bool is_reversed = false;
+};
+
 struct ConvertOptions {
   std::string model;
   std::string weights;  // empty: beside the model
   std::string output;
-  std::string report;                     // .html or .json; empty: none
-  std::vector<std::string> input_shapes;  // NAME[1,3,224,224], dimensions may be ?
+  std::string report;  // .html or .json; empty: none
   std::vector<std::string> outputs;
   std::optional<std::int64_t> batch;
-  std::vector<std::string> means;    // R,G,B or NAME[R,G,B]
-  std::vector<std::string> scales;   // the same
-  std::vector<std::string> layouts;  // NAME(nhwc), NAME(nhwc->nchw), or without the name
-  bool is_reversed = false;
+  PreparationOptions preparation;
   bool compresses = false;
   bool is_json = false;
 };
@@ -89,12 +94,7 @@ struct QuantizeOptions {
   double max_drop = 0.01;
   std::string labels;      // a file with one class number per sample; empty: none
   std::string preprocess;  // JSON for pictures; empty: MODEL's .json where nothing is baked in
-  // Baked in, as for convert.
-  std::vector<std::string> input_shapes;
-  std::vector<std::string> means;
-  std::vector<std::string> scales;
-  std::vector<std::string> layouts;
-  bool is_reversed = false;
+  PreparationOptions preparation;
   bool is_json = false;
 };
 

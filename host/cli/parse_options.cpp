@@ -103,13 +103,17 @@ void add_convert(CLI::App& app, AllOptions& all, std::optional<Command>& result)
   command->add_option("model", options.model, "Model file")->required();
   command->add_option("-w,--weights", options.weights, "Weights file (default: beside the model)");
   command->add_option("-o,--output-file", options.output, "IR to write (.xml; its .bin beside it)")->required();
-  list("--input-shape", options.input_shapes, "NAME[1,3,224,224], in the file's layout; ? leaves a dimension open");
+  list("--input-shape", options.preparation.input_shapes,
+       "NAME[1,3,224,224], in the file's layout; ? leaves a dimension open");
   list("--output", options.outputs, "Tensor or layer that becomes an output, in place of the file's");
   command->add_option("--batch", options.batch, "Batch of every input that has one")->check(CLI::Range(1, 1 << 20));
-  list("--mean", options.means, "R,G,B or NAME[R,G,B]: subtracted from the input, in the network's channel order");
-  list("--scale", options.scales, "R,G,B or NAME[R,G,B]: what the input is divided by after that");
-  command->add_flag("--reverse-input-channels", options.is_reversed, "Take BGR where the network wants RGB, or back");
-  list("--layout", options.layouts, "NAME(nhwc) tells an input's layout; NAME(nhwc->nchw) has it given as the second");
+  list("--mean", options.preparation.means,
+       "R,G,B or NAME[R,G,B]: subtracted from the input, in the network's channel order");
+  list("--scale", options.preparation.scales, "R,G,B or NAME[R,G,B]: what the input is divided by after that");
+  command->add_flag("--reverse-input-channels", options.preparation.is_reversed,
+                    "Take BGR where the network wants RGB, or back");
+  list("--layout", options.preparation.layouts,
+       "NAME(nhwc) tells an input's layout; NAME(nhwc->nchw) has it given as the second");
   command->add_flag("--compress-to-fp16", options.compresses, "Store f32 constants in half the bytes");
   command->add_option("--report", options.report, "Write what was done as .html or .json")
       ->check([](const std::string& path) {

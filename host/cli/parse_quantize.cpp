@@ -46,11 +46,11 @@ void add_preparation(CLI::App* command, QuantizeOptions& options) {
   const auto list = [command](const char* name, std::vector<std::string>& values, const char* help) {
     command->add_option(name, values, help)->allow_extra_args(false);
   };
-  list("--input-shape", options.input_shapes, "NAME[1,3,224,224], as for convert");
-  list("--mean", options.means, "R,G,B or NAME[R,G,B], baked in as by convert");
-  list("--scale", options.scales, "R,G,B or NAME[R,G,B], baked in as by convert");
-  list("--layout", options.layouts, "NAME(nhwc) or NAME(nhwc->nchw), as for convert");
-  command->add_flag("--reverse-input-channels", options.is_reversed, "As for convert");
+  list("--input-shape", options.preparation.input_shapes, "NAME[1,3,224,224], as for convert");
+  list("--mean", options.preparation.means, "R,G,B or NAME[R,G,B], baked in as by convert");
+  list("--scale", options.preparation.scales, "R,G,B or NAME[R,G,B], baked in as by convert");
+  list("--layout", options.preparation.layouts, "NAME(nhwc) or NAME(nhwc->nchw), as for convert");
+  command->add_flag("--reverse-input-channels", options.preparation.is_reversed, "As for convert");
   command->add_option(
       "--preprocess", options.preprocess,
       "JSON with mean, scale, channels, size for pictures (default: MODEL's .json, where neither --mean "

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
 #include <filesystem>
 
 #include "cli/commands.hpp"
 #include "cli/convert_texts.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/quantize_data.hpp"
 #include "cli/text.hpp"
 #include "core/file.hpp"
@@ -20,33 +20,11 @@ namespace {
 constexpr std::size_t kMaxLabelBytes = std::size_t{1} << 28U;
 constexpr std::size_t kShownLayers = 10;
 
-volatile std::sig_atomic_t is_interrupted = 0;
-
-// The first Ctrl-C ends the work behind the sample that is running, the second one at once.
-void stop_on_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { is_interrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
-ConversionOptions preparation_of(const QuantizeOptions& options) {
-  ConversionOptions result;
-  result.input_shapes = parse_open_shapes(options.input_shapes);
-  result.reverse_input_channels = options.is_reversed;
-  for (const std::string& text : options.means) result.means.push_back(parse_channel_values(text, "--mean"));
-  for (const std::string& text : options.scales) result.scales.push_back(parse_channel_values(text, "--scale"));
-  for (const std::string& text : options.layouts) {
-    for (auto& layout : parse_layouts(text)) result.layouts.push_back(std::move(layout));
-  }
-  return result;
-}
-
 // What is baked into the network must not be done to the pictures too.
 PictureOptions picture_options(const QuantizeOptions& options) {
   if (!options.preprocess.empty()) return {options.preprocess};
-  if (!options.means.empty() || !options.scales.empty() || options.is_reversed) return {};
+  const PreparationOptions& baked = options.preparation;
+  if (!baked.means.empty() || !baked.scales.empty() || baked.is_reversed) return {};
   const std::string beside = std::filesystem::path(options.model).replace_extension(".json").string();
   std::error_code failed;
   return {std::filesystem::exists(beside, failed) ? beside : ""};
@@ -131,7 +109,7 @@ void print_summary(const QuantizationReport& report) {
 }  // namespace
 
 int run_command(const QuantizeOptions& options) {
-  const ConversionOptions preparation = preparation_of(options);
+  const ConversionOptions preparation = preparation_of(options.preparation);
   const Core core;
   stop_on_interrupt();
   QuantizationReport report;
@@ -143,7 +121,7 @@ int run_command(const QuantizeOptions& options) {
     report = quantize_model(core, model, options.output, found.data, quantization_options(options, found.labels),
                             [&bar](double fraction, std::string_view stage) {
                               bar.show(fraction, stage);
-                              return is_interrupted == 0;
+                              return !is_interrupted();
                             });
   }
   if (options.is_json) {

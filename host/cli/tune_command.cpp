@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/text.hpp"
 
 namespace headrace {
@@ -15,17 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Row = Core::TuneReport::Row;
-
-volatile std::sig_atomic_t is_interrupted = 0;
-
-// The first Ctrl-C ends the work behind the shape that is being measured, the second one at once.
-void stop_on_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { is_interrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 // Time by the default form to time by the fastest.
 double gain(const Row& row) { return row.time_us > 0.0 ? row.default_us / row.time_us : 1.0; }
@@ -84,10 +73,10 @@ int run_command(const TuneOptions& options) {
     report = core.tune(model, options.model.devices, {options.table, options.is_again},
                        [&bar](int done, int total, std::string_view what) {
                          bar.show(static_cast<double>(done) / std::max(total, 1), what);
-                         return is_interrupted == 0;
+                         return !is_interrupted();
                        });
   }
-  if (is_interrupted != 0 && static_cast<int>(report.rows.size()) < report.shapes) {
+  if (is_interrupted() && static_cast<int>(report.rows.size()) < report.shapes) {
     fail(ErrorCode::kCancelled,
          fmt::format("interrupted after {} of {} shapes; they are kept in {}, the same command goes on",
                      report.rows.size(), report.shapes, report.path));
