@@ -27,7 +27,7 @@ fuzz() {  # FUZZER: keeps the inputs that reach new code in build/fuzz/FUZZER
   "build/clang/bin/$1" "${dictionary[@]}" -max_total_time="$fuzz_seconds" -seed="$fuzz_seed" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/$1-" "build/fuzz/$1" > "build/fuzz/$1.log" 2>&1 ||
     { tail -40 "build/fuzz/$1.log"; echo "tests/sanitizers.sh: error: $1 found a fault" >&2; return 1; }
-  grep -E 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
+  grep -aE 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
 }
 export -f fuzz
 export fuzz_seconds fuzz_seed
