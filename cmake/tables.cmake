@@ -30,3 +30,17 @@ ${entries}  };
 }  // namespace headrace::detail
 ")
 endfunction()
+
+# headrace_converters(FORMAT FOLDER CLASS LIBRARY_ARGUMENT...)
+# The library of a reader in host/formats/FORMAT whose converters lie in FOLDER/*_FORMAT.cpp: each of these files gives
+# a table of CLASSes, declared in FORMAT_context.hpp, and FORMAT_converter_table() lists them. What follows goes to
+# headrace_library.
+function(headrace_converters FORMAT FOLDER CLASS)
+  set(table ${CMAKE_CURRENT_BINARY_DIR}/${FORMAT}_converter_table.cpp)
+  headrace_write_table(${table}
+                       FILES formats/${FORMAT}/${FOLDER}/*_${FORMAT}.cpp HEADER formats/${FORMAT}/${FORMAT}_context.hpp
+                       NAMESPACE headrace::detail RETURNS "std::span<const ${CLASS}>" ENTRIES "std::span<const ${CLASS}>"
+                       TABLE ${FORMAT}_converter_table)
+  file(GLOB converters CONFIGURE_DEPENDS formats/${FORMAT}/${FOLDER}/*_${FORMAT}.cpp)
+  headrace_library(${FORMAT} FOLDER ${CMAKE_CURRENT_SOURCE_DIR}/formats/${FORMAT} GENERATED ${converters} ${table} ${ARGN})
+endfunction()

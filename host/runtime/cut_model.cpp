@@ -13,8 +13,6 @@ namespace {
 
 bool is_host(const Device& device) { return device.info().type == DeviceType::kCpuFallback; }
 
-std::string type_of(const Node& node) { return node.source_type.empty() ? node.type : node.source_type; }
-
 // Every device of the list but the host with a reason.
 std::vector<LayerPlacement::Refusal> refuse_devices(const DeviceList& devices, const std::string& reason) {
   std::vector<LayerPlacement::Refusal> refusals;
@@ -46,7 +44,7 @@ CutModel::Compiled CutModel::tail_if_made() const {
 }
 
 std::string reason_of_cut(const Node& layer) {
-  return "its shape is known in the run only, behind layer " + quote(layer.name) + " (" + type_of(layer) + ")";
+  return "its shape is known in the run only, behind layer " + quote(layer.name) + " (" + layer_type(layer) + ")";
 }
 
 Graph known_part(Graph graph, std::span<const Shape> input_shapes, bool is_quiet) {
@@ -88,7 +86,7 @@ std::vector<LayerPlacement> list_unplaced(const Graph& tail, const DeviceList& d
     if (!is_computed(node)) continue;
     LayerPlacement row;
     row.layer = node.name;
-    row.type = type_of(node);
+    row.type = layer_type(node);
     row.device = list.names.front();
     if (list.names.size() != devices.names.size()) row.refusals = refuse_devices(devices, reason);
     rows.push_back(std::move(row));
@@ -99,7 +97,7 @@ std::vector<LayerPlacement> list_unplaced(const Graph& tail, const DeviceList& d
 LayerPlacement placement_of_cut(const Node& layer, const DeviceList& devices) {
   LayerPlacement row;
   row.layer = layer.name;
-  row.type = type_of(layer);
+  row.type = layer_type(layer);
   row.device = "CPU";
   row.refusals = refuse_devices(devices, "its output shape is known in the run only: the host computes it");
   return row;

@@ -35,7 +35,7 @@ std::vector<Tensor> CutRequest::run_layer_on_host() {
   layer_profile_ = {};
   layer_profile_.layer =
       "subgraph" + std::to_string(head_->first_subgraph + head_->count_subgraphs()) + ": " + cut.layer.name;
-  layer_profile_.type = cut.layer.source_type.empty() ? cut.layer.type : cut.layer.source_type;
+  layer_profile_.type = layer_type(cut.layer);
   layer_profile_.device = "CPU";
   layer_profile_.kernel = "reference";
   layer_profile_.device_us =

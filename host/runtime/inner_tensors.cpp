@@ -56,7 +56,7 @@ InnerTensor tensor_of_file(const Graph& original, PortRef ref) {
   const OutputInfo& own = source.outputs.at(static_cast<std::size_t>(ref.port));
   InnerTensor tensor;
   tensor.layer = source.name;
-  tensor.type = source.source_type.empty() ? source.type : source.source_type;
+  tensor.type = layer_type(source);
   const std::string suffix = source.outputs.size() == 1 ? "" : ":" + std::to_string(ref.port);
   tensor.name = own.names.empty() ? source.name + suffix : own.names.front();
   tensor.element_type = own.type;

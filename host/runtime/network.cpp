@@ -73,7 +73,7 @@ LayerPlacement placement_of(const PlacedGraph& placed, const Node& node, std::op
   const auto& names = placed.partition.device_names;
   LayerPlacement row;
   row.layer = node.name;
-  row.type = node.source_type.empty() ? node.type : node.source_type;
+  row.type = layer_type(node);
   if (placement.device != nowhere) row.device = names[placement.device];
   row.subgraph = static_cast<int>(placement.subgraph);
   for (const std::string& fused : node.fused_names) {
@@ -93,6 +93,8 @@ bool operator==(const NetworkKey& a, const NetworkKey& b) {
   return a.shapes == b.shapes &&
          std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), is_same);
 }
+
+std::string layer_type(const Node& node) { return node.source_type.empty() ? node.type : node.source_type; }
 
 Graph bind_values(Graph graph, const NetworkKey& key) {
   for (std::size_t i = 0; i < key.values.size(); ++i) {
@@ -176,7 +178,7 @@ std::vector<LayerPlacement> list_placements(const PlacedGraph& placed, const Gra
     if (!is_computed(node) || seen.count(node.name) != 0) continue;
     LayerPlacement row;
     row.layer = node.name;
-    row.type = node.source_type.empty() ? node.type : node.source_type;
+    row.type = layer_type(node);
     row.refusals.push_back({"-", "nothing is left to compute at run time"});
     rows.push_back(std::move(row));
   }

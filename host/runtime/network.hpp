@@ -54,6 +54,9 @@ PlacedGraph place_graph(Graph graph, std::span<const Shape> input_shapes, std::s
 
 std::vector<PartitionDevice> partition_devices(const DeviceList& list);
 
+// The layer's type in the file's own words.
+std::string layer_type(const Node& node);
+
 // A tensor at the border of subgraphs, in host memory while a request runs.
 struct BoundaryTensor {
   ElementType type = ElementType::f32;

@@ -124,9 +124,14 @@ class Quantization {
     return order;
   }
 
-  Graph make_quantized(std::size_t put_back) const {
+  // The layers that are in floats again, by place.
+  std::set<std::size_t> noisiest(std::size_t put_back) const {
     const std::vector<std::size_t> order = by_noise();
-    const std::set<std::size_t> left_out(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(put_back));
+    return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(put_back)};
+  }
+
+  Graph make_quantized(std::size_t put_back) const {
+    const std::set<std::size_t> left_out = noisiest(put_back);
     std::vector<QuantizableLayer> layers;
     std::map<NodeId, std::vector<double>> shifts;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -177,8 +182,8 @@ class Quantization {
 
   void write(const Graph& graph, std::size_t put_back, const std::string& xml_path) {
     if (progress_) progress_(kChecked, "writing");
+    const std::set<std::size_t> left_out = noisiest(put_back);
     const std::vector<std::size_t> order = by_noise();
-    const std::set<std::size_t> left_out(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(put_back));
     for (std::size_t i = 0; i < put_back; ++i) report_.put_back.push_back(graph_.at(layers_[order[i]].node).name);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       if (left_out.count(i) != 0) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "passes/graph_totals.hpp"
+#include "runtime/network.hpp"
 
 namespace headrace {
 namespace {
@@ -20,7 +21,7 @@ ModelSummary::Layer make_layer(const Graph& graph, const Node& node, const Place
   layer.name = node.type == "Parameter" ? input_name(graph, node.id)
                : node.type == "Result"  ? output_name(graph, node.id)
                                         : node.name;
-  layer.type = node.source_type.empty() ? node.type : node.source_type;
+  layer.type = layer_type(node);
   for (const PortRef& input : node.inputs) {
     const auto place = places.find(input.node);
     if (place != places.end()) layer.inputs.push_back({place->second, static_cast<std::size_t>(input.port)});

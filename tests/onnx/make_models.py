@@ -16,6 +16,7 @@ import onnx
 import onnxruntime
 
 from built_models import vit, yolo
+from case_files import save
 
 TOLERANCE = 1e-3  # design.md, section 8: whole networks
 
@@ -67,14 +68,6 @@ def all_cases(out):
         yield "yolo", out / "yolo.onnx", lambda r: {"images": picture(r, 1, 3, 64, 64)}
     for batch in (1, 3):
         yield "vit", out / "vit.onnx", lambda r, n=batch: {"pixels": picture(r, n, 3, 48, 48)}
-
-
-def save(out, name, values):
-    files = []
-    for index, value in enumerate(values):
-        files.append(f"{name}{index}.npy")
-        np.save(out / files[-1], value)
-    return files
 
 
 def main():

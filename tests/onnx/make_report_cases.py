@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
+from case_files import save
 from report_cases import all_cases
 
 
@@ -39,14 +40,6 @@ def answers(case):
         return [v.astype(kind) for v in run(dataclasses.replace(case, inputs=inputs))]
 
 
-def save(out, stem, kind, values):
-    files = []
-    for index, value in enumerate(values):
-        files.append(f"{stem}.{kind}{index}.npy")
-        np.save(out / files[-1], value)
-    return files
-
-
 def main():
     out = pathlib.Path(sys.argv[1])
     models = out / "with space, 中文 и кириллица"  # R16
@@ -57,8 +50,8 @@ def main():
         assert all(entry["name"] != stem for entry in entries), stem
         onnx.save(case.model(), models / f"{stem}.onnx")
         entries.append({"name": stem, "group": "reports", "model": str(models / f"{stem}.onnx"), "error": case.error,
-                        "tolerance": case.tolerance, "inputs": save(out, stem, "input", case.fed().values()),
-                        "outputs": save(out, stem, "output", answers(case))})
+                        "tolerance": case.tolerance, "inputs": save(out, stem + ".input", case.fed().values()),
+                        "outputs": save(out, stem + ".output", answers(case))})
     (out / "index.json").write_text(json.dumps(entries, indent=1))
     print(f"{len(entries)} cases in {out}")
 

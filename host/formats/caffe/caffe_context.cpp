@@ -3,6 +3,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "formats/import/converter_index.hpp"
 
 namespace headrace::detail {
 
@@ -65,15 +66,8 @@ Tensor CaffeContext::blob(std::size_t blob, const Shape& shape) const {
 std::vector<std::span<const CaffeConverter>> caffe_converter_table();  // written by cmake/tables.cmake
 
 const CaffeConverter* find_caffe_converter(std::string_view type) {
-  static const auto kByType = [] {
-    std::map<std::string_view, const CaffeConverter*> map;
-    for (const std::span<const CaffeConverter> group : caffe_converter_table()) {
-      for (const CaffeConverter& converter : group) map.emplace(converter.type, &converter);
-    }
-    return map;
-  }();
-  const auto found = kByType.find(type);
-  return found == kByType.end() ? nullptr : found->second;
+  static const auto kByType = index_converters(caffe_converter_table(), &CaffeConverter::type);
+  return find_converter(kByType, type);
 }
 
 PortRef CaffeContext::add_input(std::size_t top, const PartialShape& shape) {

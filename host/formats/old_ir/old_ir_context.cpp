@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "formats/import/converter_index.hpp"
 
 namespace headrace::detail {
 namespace {
@@ -146,15 +147,9 @@ Tensor read_old_ir_blob(const OldIrBlob& blob, const Shape& shape, const Weights
 std::vector<std::span<const OldIrConverter>> old_ir_converter_table();  // written by cmake/tables.cmake
 
 const OldIrConverter* find_old_ir_converter(std::string_view type) {
-  static const auto kByType = [] {
-    std::map<std::string, const OldIrConverter*, std::less<>> map;
-    for (const std::span<const OldIrConverter> group : old_ir_converter_table()) {
-      for (const OldIrConverter& converter : group) map.emplace(lowercase(converter.type), &converter);
-    }
-    return map;
-  }();
-  const auto found = kByType.find(lowercase(type));
-  return found == kByType.end() ? nullptr : found->second;
+  static const auto kByType = index_converters(
+      old_ir_converter_table(), [](const OldIrConverter& converter) { return lowercase(converter.type); });
+  return find_converter(kByType, lowercase(type));
 }
 
 }  // namespace headrace::detail

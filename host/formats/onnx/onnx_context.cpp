@@ -2,10 +2,10 @@
 #include "formats/onnx/onnx_context.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "formats/import/converter_index.hpp"
 #include "formats/onnx/onnx_reader_impl.hpp"
 
 namespace headrace::detail {
@@ -104,15 +104,10 @@ std::vector<PortRef> OnnxContext::all_inputs() const {
 std::vector<std::span<const OnnxConverter>> onnx_converter_table();  // written by cmake/tables.cmake
 
 const OnnxConverter* find_onnx_converter(std::string_view domain, std::string_view type) {
-  static const auto kByType = [] {
-    std::map<std::pair<std::string_view, std::string_view>, const OnnxConverter*> map;
-    for (const std::span<const OnnxConverter> group : onnx_converter_table()) {
-      for (const OnnxConverter& converter : group) map.emplace(std::pair{converter.domain, converter.type}, &converter);
-    }
-    return map;
-  }();
-  const auto found = kByType.find({domain, type});
-  return found == kByType.end() ? nullptr : found->second;
+  static const auto kByType = index_converters(onnx_converter_table(), [](const OnnxConverter& converter) {
+    return std::pair(converter.domain, converter.type);
+  });
+  return find_converter(kByType, {domain, type});
 }
 
 }  // namespace headrace::detail

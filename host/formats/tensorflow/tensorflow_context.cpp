@@ -2,10 +2,10 @@
 #include "formats/tensorflow/tensorflow_context.hpp"
 
 #include <algorithm>
-#include <map>
 #include <span>
 
 #include "core/file.hpp"
+#include "formats/import/converter_index.hpp"
 #include "formats/tensorflow/tensorflow_reader_impl.hpp"
 #include "formats/tensorflow/tensorflow_tensor.hpp"
 
@@ -117,15 +117,8 @@ const std::vector<PortRef>& TensorflowContext::list(std::size_t index) const {
 std::vector<std::span<const TensorflowConverter>> tensorflow_converter_table();  // written by cmake/tables.cmake
 
 const TensorflowConverter* find_tensorflow_converter(std::string_view type) {
-  static const auto kByType = [] {
-    std::map<std::string_view, const TensorflowConverter*> map;
-    for (const std::span<const TensorflowConverter> group : tensorflow_converter_table()) {
-      for (const TensorflowConverter& converter : group) map.emplace(converter.type, &converter);
-    }
-    return map;
-  }();
-  const auto found = kByType.find(type);
-  return found == kByType.end() ? nullptr : found->second;
+  static const auto kByType = index_converters(tensorflow_converter_table(), &TensorflowConverter::type);
+  return find_converter(kByType, type);
 }
 
 }  // namespace headrace::detail

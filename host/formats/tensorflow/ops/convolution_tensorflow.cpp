@@ -13,6 +13,14 @@ void check_weights(const TensorflowContext& c, PortRef weights, std::size_t spat
        "its filter has rank " + std::to_string(c.rank(weights)) + ", expected " + std::to_string(spatial + 2));
 }
 
+// The filter [spatial..., a, b] as [b, a, spatial...].
+PortRef filter_of(TensorflowContext& c, std::size_t spatial) {
+  const auto axes = static_cast<std::int64_t>(spatial);
+  Ints order = {axes + 1, axes};
+  for (const std::int64_t axis : iota(0, axes)) order.push_back(axis);
+  return permuted(c, c.input(1), order);
+}
+
 RawAttributes conv_window(const TensorflowContext& c, std::size_t spatial) {
   return window_of(c, spatial_entries(c, "strides", c.attr_ints("strides"), spatial),
                    spatial_entries(c, "dilations", c.attr_ints("dilations"), spatial));
@@ -21,12 +29,9 @@ RawAttributes conv_window(const TensorflowContext& c, std::size_t spatial) {
 // Filters are [spatial..., IC, OC]; an input of G x IC channels makes G groups.
 TensorflowValues convert_conv(TensorflowContext& c) {
   const std::size_t spatial = c.node().op == "Conv3D" ? 3 : 2;
-  const auto axes = static_cast<std::int64_t>(spatial);
   check_weights(c, c.input(1), spatial);
   const PortRef x = to_channels_first(c, c.input(0), spatial);
-  Ints order = {axes + 1, axes};
-  for (const std::int64_t axis : iota(0, axes)) order.push_back(axis);
-  PortRef weights = permuted(c, c.input(1), order);  // [OC, IC, spatial...]
+  PortRef weights = filter_of(c, spatial);  // [OC, IC, spatial...]
   const auto channels = c.static_dim(x, 1);
   const auto own = c.static_dim(weights, 1);
   const std::int64_t groups = channels && own && *own > 0 && *channels % *own == 0 ? *channels / *own : 1;
@@ -80,12 +85,10 @@ void set_pads(const TensorflowContext& c, RawAttributes& window, const Ints& wan
 // Inputs: the sizes of the result, the filter [spatial..., OC, IC], x.
 TensorflowValues convert_backprop(TensorflowContext& c) {
   const std::size_t spatial = c.node().op == "Conv2DBackpropInput" ? 2 : 3;
-  const auto axes = static_cast<std::int64_t>(spatial);
   check_weights(c, c.input(1), spatial);
   const PortRef x = to_channels_first(c, c.input(2), spatial);
-  Ints order = {axes + 1, axes};
-  for (const std::int64_t axis : iota(0, axes)) order.push_back(axis);
-  const PortRef weights = permuted(c, c.input(1), order);  // [IC, OC, spatial...]
+  const auto axes = static_cast<std::int64_t>(spatial);
+  const PortRef weights = filter_of(c, spatial);  // [IC, OC, spatial...]
   const Shape shape = c.shape(weights);
   if (const auto channels = c.static_dim(x, 1); channels && *channels != shape[0]) c.refuse("groups");
   const Ints strides = spatial_entries(c, "strides", c.attr_ints("strides"), spatial);

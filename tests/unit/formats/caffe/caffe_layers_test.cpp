@@ -6,19 +6,14 @@
 #include <cmath>
 #include <limits>
 
+#include "support/near.hpp"
 #include "unit/formats/caffe/caffe_model.hpp"
 
 namespace headrace::test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::FloatNear;
 using ::testing::HasSubstr;
-using ::testing::Pointwise;
-
-MATCHER_P(Near, values, "") {
-  return ::testing::ExplainMatchResult(Pointwise(FloatNear(1e-5F), std::vector<float>(values)), arg, result_listener);
-}
 
 std::vector<float> result(std::string_view layer, const std::vector<Tensor>& inputs,
                           const std::vector<Message>& blobs = {}) {

@@ -6,19 +6,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "support/near.hpp"
 #include "unit/formats/old_ir/old_ir_model.hpp"
 
 namespace headrace::test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::FloatNear;
 using ::testing::HasSubstr;
-using ::testing::Pointwise;
-
-MATCHER_P(Near, values, "") {
-  return ::testing::ExplainMatchResult(Pointwise(FloatNear(1e-5F), std::vector<float>(values)), arg, result_listener);
-}
 
 Tensor floats(const Shape& shape, const std::vector<float>& values) { return make_f32_tensor(shape, values); }
 
