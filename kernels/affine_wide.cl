@@ -15,8 +15,8 @@
   WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) WALK_PLACE(I, factor) WALK_PLACE(I, term) I(act) F(alpha) F(beta)
 DEFINE_SCALARS
 
-__kernel void affine_wide_f32(__global float* dst, __global const float* src, __global const float* factor,
-                              __global const float* term, ARGS) {
+VECTOR_KERNEL void affine_wide_f32(__global float* dst, __global const float* src, __global const float* factor,
+                                   __global const float* term, ARGS) {
   UNPACK_SCALARS
   const int is_fast = dst_n == 1 && src_n == 1 && factor_n == 1 && term_n == 1 && act <= ACT_CLAMP;
   const float low = act == ACT_RELU ? 0.0f : (act == ACT_CLAMP ? alpha : -INFINITY);

@@ -67,7 +67,7 @@ static inline long binary(const long a, const long b, const int code) {
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, a) WALK_PLACE(I, b) I(code)
 DEFINE_SCALARS
 
-__kernel void ENTRY(binary_int)(__global elem* dst, __global const elem* a, __global const elem* b, ARGS) {
+VECTOR_KERNEL void ENTRY(binary_int)(__global elem* dst, __global const elem* a, __global const elem* b, ARGS) {
   UNPACK_SCALARS
   WALK_BEGIN
   __global const elem* pa = a + WALK_AT(a);

@@ -53,7 +53,7 @@ static inline vec binary(const vec x, const vec y, const int code) {
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, a) WALK_PLACE(I, b) I(code) I(act) F(alpha) F(beta)
 DEFINE_SCALARS
 
-__kernel void binary_wide_f32(__global float* dst, __global const float* a, __global const float* b, ARGS) {
+VECTOR_KERNEL void binary_wide_f32(__global float* dst, __global const float* a, __global const float* b, ARGS) {
   UNPACK_SCALARS
 #if SET == 0
   const int is_fast = dst_n == 1 && (a_n == 0 || a_n == 1) && (b_n == 0 || b_n == 1);

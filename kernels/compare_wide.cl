@@ -20,7 +20,7 @@
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, a) WALK_PLACE(I, b) I(code) I(flags)
 DEFINE_SCALARS
 
-__kernel void ENTRY(compare_wide)(__global uchar* dst, __global const elem* a, __global const elem* b, ARGS) {
+VECTOR_KERNEL void ENTRY(compare_wide)(__global uchar* dst, __global const elem* a, __global const elem* b, ARGS) {
   UNPACK_SCALARS
   const float low = flags & 1 ? -INFINITY : NAN;
   const float high = flags & 2 ? INFINITY : NAN;

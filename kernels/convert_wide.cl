@@ -81,7 +81,7 @@ typedef long dst_elem;
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src)
 DEFINE_SCALARS
 
-__kernel void convert_wide(__global dst_elem* dst, __global const src_elem* src, ARGS) {
+VECTOR_KERNEL void convert_wide(__global dst_elem* dst, __global const src_elem* src, ARGS) {
   UNPACK_SCALARS
   WALK_BEGIN
   __global const src_elem* from = src + WALK_AT(src);

@@ -18,9 +18,9 @@
   WALK_PLACE(I, dst) WALK_PLACE(I, x) WALK_PLACE(I, il) WALK_PLACE(I, ih) WALK_PLACE(I, ol) WALK_PLACE(I, oh) F(steps)
 DEFINE_SCALARS
 
-__kernel void fake_quantize_wide_f32(__global float* dst, __global const float* x, __global const float* il,
-                                     __global const float* ih, __global const float* ol, __global const float* oh,
-                                     ARGS) {
+VECTOR_KERNEL void fake_quantize_wide_f32(__global float* dst, __global const float* x, __global const float* il,
+                                          __global const float* ih, __global const float* ol, __global const float* oh,
+                                          ARGS) {
   UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {

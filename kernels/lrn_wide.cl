@@ -46,7 +46,7 @@ static inline vec shifted(__global const float* row, const int j, const int m) {
   return vec_load(lanes);
 }
 
-__kernel void lrn_wide_rows_f32(PARAMS) {
+VECTOR_KERNEL void lrn_wide_rows_f32(PARAMS) {
   UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
@@ -71,7 +71,7 @@ __kernel void lrn_wide_rows_f32(PARAMS) {
 
 #else
 
-__kernel void lrn_wide_cols_f32(PARAMS) {
+VECTOR_KERNEL void lrn_wide_cols_f32(PARAMS) {
   UNPACK_SCALARS
   OPAQUE(from_step, src_n)
   OPAQUE(to_step, dst_n)

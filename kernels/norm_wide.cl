@@ -32,7 +32,7 @@ static inline vec scale_of(const vec s, const int rule, const float eps) {
 #define DST_ROW (to + j0 * dst_m0 + j1 * dst_m1)
 
 #if FORM == 0
-__kernel void norm_wide_rows_f32(PARAMS) {
+VECTOR_KERNEL void norm_wide_rows_f32(PARAMS) {
   UNPACK_SCALARS
   OPAQUE(from_step, src_m2)
   OPAQUE(to_step, dst_m2)
@@ -76,7 +76,7 @@ __kernel void norm_wide_rows_f32(PARAMS) {
 // Element j of the axis m2 for a vector of kept indices.
 #define COLUMN(j) gather(SRC_ROW + (j)*src_m2, from_step, left)
 
-__kernel void norm_wide_cols_f32(PARAMS) {
+VECTOR_KERNEL void norm_wide_cols_f32(PARAMS) {
   UNPACK_SCALARS
   OPAQUE(from_step, src_n)
   OPAQUE(to_step, dst_n)

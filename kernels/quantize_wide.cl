@@ -25,7 +25,7 @@ typedef bytes unaligned_bytes __attribute__((aligned(1)));
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, x) F(in_low) F(in_high) F(steps)
 DEFINE_SCALARS
 
-__kernel void quantize_wide_u8(__global uchar* dst, __global const float* x, ARGS) {
+VECTOR_KERNEL void quantize_wide_u8(__global uchar* dst, __global const float* x, ARGS) {
   UNPACK_SCALARS
   const float range = in_high - in_low;
   WALK_BEGIN

@@ -37,7 +37,7 @@ static inline long step(const long sum, const long v, const int code) {
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) AXIS_SIZES(I) AXIS_STRIDES(I, src) I(code)
 DEFINE_SCALARS
 
-__kernel void ENTRY(reduce_int)(__global elem* dst, __global const elem* src, ARGS) {
+VECTOR_KERNEL void ENTRY(reduce_int)(__global elem* dst, __global const elem* src, ARGS) {
   UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {

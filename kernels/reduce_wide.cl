@@ -73,7 +73,7 @@ DEFINE_SCALARS
     }                                         \
     break;
 
-__kernel void reduce_wide_rows_f32(PARAMS) {
+VECTOR_KERNEL void reduce_wide_rows_f32(PARAMS) {
   UNPACK_SCALARS
   const float first = first_value(code);
   OPAQUE(op, code)
@@ -113,7 +113,7 @@ __kernel void reduce_wide_rows_f32(PARAMS) {
     }                                        \
     break;
 
-__kernel void reduce_wide_cols_f32(PARAMS) {
+VECTOR_KERNEL void reduce_wide_cols_f32(PARAMS) {
   UNPACK_SCALARS
   const float first = first_value(code);
   OPAQUE(op, code)

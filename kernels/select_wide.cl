@@ -10,8 +10,8 @@
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, mask) WALK_PLACE(I, a) WALK_PLACE(I, b)
 DEFINE_SCALARS
 
-__kernel void ENTRY(select_wide)(__global elem* dst, __global const uchar* mask, __global const elem* a,
-                                 __global const elem* b, ARGS) {
+VECTOR_KERNEL void ENTRY(select_wide)(__global elem* dst, __global const uchar* mask, __global const elem* a,
+                                      __global const elem* b, ARGS) {
   UNPACK_SCALARS
   WALK_BEGIN
   __global const uchar* pm = mask + WALK_AT(mask);

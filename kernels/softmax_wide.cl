@@ -44,7 +44,7 @@ OUTLINED void softmax_row(__global const float* from, __global float* to, const 
   }
 }
 
-__kernel void softmax_wide_rows_f32(PARAMS) {
+VECTOR_KERNEL void softmax_wide_rows_f32(PARAMS) {
   UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ OUTLINED void softmax_columns(__global const float* from, __global float* to, co
   }
 }
 
-__kernel void softmax_wide_cols_f32(PARAMS) {
+VECTOR_KERNEL void softmax_wide_cols_f32(PARAMS) {
   UNPACK_SCALARS
   WALK_BEGIN
   for (int i = 0; i < count; i += VEC) {

@@ -31,7 +31,7 @@ static inline long unary(const long v, const int code, const long low, const lon
   WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) I(code) I(low_high) I(low_low) I(high_high) I(high_low)
 DEFINE_SCALARS
 
-__kernel void ENTRY(unary_int)(__global elem* dst, __global const elem* src, ARGS) {
+VECTOR_KERNEL void ENTRY(unary_int)(__global elem* dst, __global const elem* src, ARGS) {
   UNPACK_SCALARS
   const long low = long_of(low_high, low_low);
   const long high = long_of(high_high, high_low);

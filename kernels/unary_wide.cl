@@ -86,7 +86,7 @@ static inline vec unary(const vec v, const int code, const float alpha, const fl
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, src) I(code) F(alpha) F(beta)
 DEFINE_SCALARS
 
-__kernel void unary_wide_f32(__global float* dst, __global const float* src, ARGS) {
+VECTOR_KERNEL void unary_wide_f32(__global float* dst, __global const float* src, ARGS) {
   UNPACK_SCALARS
   WALK_BEGIN
   __global const float* from = src + WALK_AT(src);

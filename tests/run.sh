@@ -32,7 +32,8 @@ build_preset release all -DHEADRACE_BUILD_TESTS=ON
 took "preset release"
 
 say "all tests"
-ctest --test-dir build/release --output-on-failure
+# The tests say what they need of each other; the long ones are Python on one core.
+ctest --test-dir build/release -j"$(nproc)" --output-on-failure
 took "all tests"
 
 tests/sanitizers.sh

@@ -61,6 +61,19 @@ TEST(FileRulesTest, EveryKernelInstanceNamesAKernelFile) {
   }
 }
 
+// What Intel's runtimes make of a kernel of vectors without the hint (kernels/common/items.clh): minutes of compiling.
+TEST(FileRulesTest, KernelsOfVectorsSayThatTheyAre) {
+  const std::regex plain_kernel(R"(\b__kernel\b)");
+  for (const SourceFile& file : read_sources({"kernels"}, {".cl"})) {
+    const std::string name = fs::path(file.path).stem().string();
+    if (!name.ends_with("_wide") && !name.ends_with("_int")) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_FALSE(std::regex_search(file.lines[i], plain_kernel))
+          << file.path << ":" << i + 1 << ": VECTOR_KERNEL or WIDE_KERNEL instead";
+    }
+  }
+}
+
 // Devices without doubles build every kernel: no double, and no literal without f that would make one.
 TEST(FileRulesTest, KernelsAreWithoutDoubles) {
   const std::regex literal(R"((^|[^\w.])(\d+\.\d*|\.\d+|\d+[eE][-+]?\d+|\d+\.\d*[eE][-+]?\d+)($|[^\w.]))");
