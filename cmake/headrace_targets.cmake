@@ -13,8 +13,7 @@ if(HEADRACE_SANITIZE)  # not a generator expression: the list's comma would end 
   target_link_options(headrace_options INTERFACE -fsanitize=${HEADRACE_SANITIZE})
 endif()
 if(HEADRACE_BUILD_FUZZERS)  # every library is instrumented, so that the fuzzers see which branches an input takes
-  target_compile_options(headrace_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
-  target_link_options(headrace_options INTERFACE -fsanitize=address,undefined)
+  target_compile_options(headrace_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 # headrace_library(NAME [FOLDER dir] DEPENDS lib...): all .cpp of this folder as target headrace_NAME, alias headrace::NAME.

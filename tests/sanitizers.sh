@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the fuzzers, and the unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer. The
-# last part of tests/run.sh, which installs what this needs and makes the fuzzers' seeds.
+# Runs the fuzzers, and the unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer, all from one
+# build. The last part of tests/run.sh, which installs what this needs and makes the fuzzers' seeds.
 #   HEADRACE_FUZZ_SECONDS   time for each fuzzer (default 60)
 #   HEADRACE_TSAN=1         the threads' tests under ThreadSanitizer too: 8 more minutes on two cores, most of it building
 #   HEADRACE_FUZZ_SEED      where its random numbers start (default 1: what it finds once it finds again; 0: anywhere)
@@ -17,24 +17,25 @@ export OCL_ICD_VENDORS=$PWD/build/icd HEADRACE_REQUIRE_DEVICES=pocl,intel_cpu,fp
 export HEADRACE_CACHE_DIR=$PWD/build/test_home/cache HEADRACE_STATE_DIR=$PWD/build/test_home/state
 export POCL_CACHE_DIR=$PWD/build/test_home/pocl
 
+build_preset asan "fuzzers sanitized_tests"
+took "preset asan"
+
 say "fuzzers, $fuzz_seconds s each, one per core"
-build_preset clang fuzzers
 python3 tests/fuzz/make_seeds.py build/fuzz
 fuzz() {  # FUZZER: keeps the inputs that reach new code in build/fuzz/FUZZER
   local dictionary=()
   mkdir -p "build/fuzz/$1"
   [ -e "tests/fuzz/${1#fuzz_}.dict" ] && dictionary=("-dict=tests/fuzz/${1#fuzz_}.dict")
-  "build/clang/bin/$1" "${dictionary[@]}" -max_total_time="$fuzz_seconds" -seed="$fuzz_seed" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+  "build/asan/bin/$1" "${dictionary[@]}" -max_total_time="$fuzz_seconds" -seed="$fuzz_seed" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/$1-" "build/fuzz/$1" > "build/fuzz/$1.log" 2>&1 ||
     { tail -40 "build/fuzz/$1.log"; echo "tests/sanitizers.sh: error: $1 found a fault" >&2; return 1; }
   grep -aE 'number_of_executed_units|DONE' "build/fuzz/$1.log" | sed "s/^/$1: /"
 }
 export -f fuzz
 export fuzz_seconds fuzz_seed
-basename -a build/clang/bin/fuzz_* | xargs -P "$(nproc)" -I FUZZER bash -c 'set -euo pipefail; fuzz FUZZER'
+basename -a build/asan/bin/fuzz_* | xargs -P "$(nproc)" -I FUZZER bash -c 'set -euo pipefail; fuzz FUZZER'
 took fuzzers
 
-build_preset asan sanitized_tests
 say "unit and device tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 ctest --test-dir build/asan -L unit -j2 --output-on-failure
