@@ -157,10 +157,9 @@ void OnnxReader::add_results(OnnxScope& scope) {
     if (!seen.emplace(info.name, true).second) {
       fail(ErrorCode::kBadModel, "the graph has two outputs named " + quote(info.name));
     }
-    const OnnxValue value = look_up(info.name, scope);
-    HEADRACE_ASSERT(value.has_value(), "an output was refused without a refusal");
-    builder().add_output(info.name, *value);
+    if (const OnnxValue value = look_up(info.name, scope)) builder().add_output(info.name, *value);
   }
+  refusals_.throw_if_any();  // of a constant that only an output names
 }
 
 bool OnnxReader::is_visible(std::string_view name, const OnnxScope& scope) const {

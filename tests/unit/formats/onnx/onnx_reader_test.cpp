@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pointwise;
 using ::testing::Property;
 
@@ -120,6 +121,19 @@ TEST(OnnxReaderTest, RefusesEverythingUnsupportedAtOnce) {
   EXPECT_THAT(error, HasSubstr("Foo ('f1')"));
   EXPECT_THAT(error, HasSubstr("own.Bar ('b1')"));
   EXPECT_EQ(error.find('\n'), std::string::npos);
+}
+
+// Found by fuzz_onnx in its first hour: refused while the results are made.
+TEST(OnnxReaderTest, RefusesAnInitializerThatIsAnOutput) {
+  for (const int type : {0, kString}) {
+    const std::string bytes = model({{node("Relu", {"x"}, {"y"})},
+                                     {in("x", {2})},
+                                     {in("y", {2}), value_info("c", type, {1})},
+                                     {raw_tensor("c", type, {1}, "8 bytes!")}});
+    const std::string error = error_of([&] { parse(bytes); });
+    EXPECT_THAT(error, HasSubstr("('c')")) << type;
+    EXPECT_THAT(error, Not(HasSubstr("internal"))) << type;
+  }
 }
 
 TEST(OnnxReaderTest, IgnoresWhatNoOutputNeeds) {
