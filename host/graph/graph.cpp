@@ -296,9 +296,9 @@ std::string input_name(const Graph& graph, NodeId parameter) {
 bool is_const(const Graph& graph, PortRef ref) { return graph.at(ref.node).type == "Const"; }
 
 std::string_view to_string(Activation activation) {
-  constexpr std::array<std::string_view, 15> kNames = {
-      "none", "relu", "clamp",    "leaky_relu", "sigmoid", "swish",    "hswish",      "hsigmoid",
-      "tanh", "elu",  "gelu_erf", "gelu_tanh",  "mish",    "softplus", "hard_sigmoid"};
+  constexpr std::array<std::string_view, 16> kNames = {
+      "none", "relu", "clamp",    "leaky_relu", "sigmoid", "swish",    "hswish",       "hsigmoid",
+      "tanh", "elu",  "gelu_erf", "gelu_tanh",  "mish",    "softplus", "hard_sigmoid", "fake_quantize"};
   return kNames.at(static_cast<std::size_t>(activation));
 }
 

@@ -52,7 +52,8 @@ enum class Activation : std::int32_t {
   kGeluTanh = 11,
   kMish = 12,
   kSoftPlus = 13,
-  kHardSigmoid = 14,  // min(max(alpha * r + beta, 0), 1)
+  kHardSigmoid = 14,   // min(max(alpha * r + beta, 0), 1)
+  kFakeQuantize = 15,  // to the nearest of 256 even levels, the first one alpha, the last one beta
 };
 
 // What passes have fused behind a Convolution, GroupConvolution, ConvolutionBackpropData, MatMul or Add:

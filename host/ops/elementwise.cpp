@@ -210,7 +210,8 @@ bool is_light_activation(Activation activation) {
     case Activation::kSwish:
     case Activation::kHSwish:
     case Activation::kHSigmoid:
-    case Activation::kHardSigmoid: return true;
+    case Activation::kHardSigmoid:
+    case Activation::kFakeQuantize: return true;
     default: return false;
   }
 }

@@ -16,6 +16,15 @@ double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 // std::clamp and std::max would turn NaN into a bound.
 double clamped(double x, double low, double high) { return x < low ? low : (x > high ? high : x); }
 
+// In float and by these operations, as the kernels: at the border between two levels others choose the other one.
+double nearest_level(double x, double first, double last) {
+  constexpr float kSteps = 255;
+  const auto low = static_cast<float>(first);
+  const auto range = static_cast<float>(last) - low;
+  const float step = (static_cast<float>(clamped(x, first, last)) - low) * (kSteps / range);
+  return static_cast<double>(std::nearbyint(step) * (range / kSteps) + low);
+}
+
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
 // The axis that a bias runs along: channels for convolutions, the last one for MatMul and the rest.
@@ -175,6 +184,7 @@ double apply_activation(Activation activation, double alpha, double beta, double
     case Activation::kMish: return x * std::tanh(softplus(x));
     case Activation::kSoftPlus: return softplus(x);
     case Activation::kHardSigmoid: return clamped(alpha * x + beta, 0, 1);
+    case Activation::kFakeQuantize: return nearest_level(x, alpha, beta);
   }
   fail(ErrorCode::kInternal, "unknown activation");
 }

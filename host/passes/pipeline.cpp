@@ -13,6 +13,7 @@
 #include "passes/fold_scale.hpp"
 #include "passes/fuse_activation.hpp"
 #include "passes/fuse_bias.hpp"
+#include "passes/fuse_fake_quantize.hpp"
 #include "passes/fuse_residual.hpp"
 #include "passes/fuse_scale.hpp"
 #include "passes/inline_bodies.hpp"
@@ -52,6 +53,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"fuse_activation", fuse_activation},
     {"eliminate_common_subexpressions", eliminate_common_subexpressions},
     {"quantize_to_int8", quantize_to_int8, true},
+    {"fuse_fake_quantize", fuse_fake_quantize},
 });
 
 }  // namespace

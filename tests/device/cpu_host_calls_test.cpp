@@ -276,10 +276,11 @@ INSTANTIATE_TEST_SUITE_P(Other, HostCallsTest, testing::ValuesIn(other_cases()),
 
 // NaN and infinities go through the epilogue as through the reference.
 TEST(HostCallsTest, KeepsNanAndInfinity) {
-  for (const Activation a : {Activation::kNone, Activation::kRelu, Activation::kClamp, Activation::kLeakyRelu,
-                             Activation::kSigmoid, Activation::kTanh, Activation::kElu, Activation::kSoftPlus,
-                             Activation::kSwish, Activation::kHSwish, Activation::kHSigmoid, Activation::kGeluErf,
-                             Activation::kGeluTanh, Activation::kMish, Activation::kHardSigmoid}) {
+  for (const Activation a :
+       {Activation::kNone, Activation::kRelu, Activation::kClamp, Activation::kLeakyRelu, Activation::kSigmoid,
+        Activation::kTanh, Activation::kElu, Activation::kSoftPlus, Activation::kSwish, Activation::kHSwish,
+        Activation::kHSigmoid, Activation::kGeluErf, Activation::kGeluTanh, Activation::kMish, Activation::kHardSigmoid,
+        Activation::kFakeQuantize}) {
     Prepared prepared({"nan",
                        "Convolution",
                        "",

@@ -214,6 +214,29 @@ TEST(ConvOpTest, Activations) {
   }
 }
 
+// The products are exact, so that every form has to choose the same level.
+TEST(ConvOpTest, QuantizesItsResult) {
+  for (const char* type : {"Convolution", "GroupConvolution"}) {
+    for (const std::int64_t channels : {1, 16, 35}) {
+      const bool is_depthwise = std::string_view(type) == "GroupConvolution";
+      ConvCase shape{.type = type, .size = {9, 11}, .has_bias = true, .activation = Activation::kFakeQuantize};
+      shape.G = is_depthwise ? channels : 1;
+      shape.IC = shape.OC = is_depthwise ? 1 : channels;
+      shape.alpha = -0.4F;
+      shape.beta = 1.1F;
+      OpCase c = make_case(shape, 7);
+      auto weights = c.inputs[1].mutable_values<float>();
+      std::fill(weights.begin(), weights.end(), 0.0F);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(channels); ++i) {
+        const std::size_t row = weights.size() / static_cast<std::size_t>(channels) * i;
+        weights[row + (is_depthwise ? 4 : i * 9 + 4)] = 1.0F;  // the middle of 3x3
+      }
+      c.tolerance = 1e-6;
+      check_op(c);
+    }
+  }
+}
+
 TEST(ConvOpTest, NotANumberAndInfinityGoThrough) {
   OpCase c = make_case({.size = {2, 8}, .kernel = {1, 1}, .IC = 1, .OC = 3, .activation = Activation::kRelu}, 5);
   const float inf = std::numeric_limits<float>::infinity();

@@ -144,7 +144,7 @@ TEST(BinaryOpFusedTest, AppliesLightActivations) {
   const Tensor b = random_tensor({1, 35, 1, 1}, 32, -4, 4);
   for (const Activation activation :
        {Activation::kRelu, Activation::kClamp, Activation::kLeakyRelu, Activation::kSigmoid, Activation::kSwish,
-        Activation::kHSwish, Activation::kHSigmoid, Activation::kHardSigmoid}) {
+        Activation::kHSwish, Activation::kHSigmoid, Activation::kHardSigmoid, Activation::kFakeQuantize}) {
     const Epilogue epilogue{-1, -1, activation, 0.25F, 2.0F};
     for (const char* type : {"Add", "Multiply", "Subtract", "Divide"}) {
       OpCase c{.type = type, .inputs = {a, b}, .epilogue = epilogue, .tolerance = 1e-3};

@@ -136,6 +136,7 @@ GridCase deal_case(ConvFamily family, const ConvGridValues& values, Dealer& deal
   c.N = dealer.deal("N", values.batches);
   c.has_bias = dealer.flip("bias");
   c.has_residual = dealer.flip("residual");
+  // Not kFakeQuantize: it makes a step of a rounding error.
   c.activation = static_cast<Activation>(dealer.deal("act", static_cast<std::size_t>(Activation::kHardSigmoid) + 1));
   c.alpha = 0.3F;
   c.beta = 0.8F;

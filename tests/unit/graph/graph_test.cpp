@@ -185,6 +185,7 @@ TEST(ActivationTest, EveryOneHasAName) {
   EXPECT_EQ(to_string(Activation::kNone), "none");
   EXPECT_EQ(to_string(Activation::kGeluTanh), "gelu_tanh");
   EXPECT_EQ(to_string(Activation::kHardSigmoid), "hard_sigmoid");
+  EXPECT_EQ(to_string(Activation::kFakeQuantize), "fake_quantize");
 }
 
 TEST(VerifyTest, ChecksTheGraphsInsideNodes) {

@@ -54,7 +54,7 @@ TEST(TensorDescTest, RefusesMoreElementsThanIntReaches) {
 
 TEST(ApplyActivationTest, KeepsNanAndHandValues) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (int code = 0; code <= static_cast<int>(Activation::kHardSigmoid); ++code) {
+  for (int code = 0; code <= static_cast<int>(Activation::kFakeQuantize); ++code) {
     EXPECT_TRUE(std::isnan(apply_activation(static_cast<Activation>(code), 0.5, 1.0, nan))) << code;
   }
   EXPECT_EQ(apply_activation(Activation::kRelu, 0, 0, -2.0), 0.0);
@@ -65,6 +65,12 @@ TEST(ApplyActivationTest, KeepsNanAndHandValues) {
   EXPECT_NEAR(apply_activation(Activation::kMish, 0, 0, 1.0), 0.8650983883, 1e-9);
   EXPECT_NEAR(apply_activation(Activation::kHardSigmoid, 0.2, 0.5, -1.0), 0.3, 1e-12);
   EXPECT_NEAR(apply_activation(Activation::kSoftPlus, 0, 0, -800.0), 0.0, 1e-12);
+  const auto quantized = [](double x) { return apply_activation(Activation::kFakeQuantize, -255, 255, x); };
+  EXPECT_EQ(quantized(-1.0), -1.0) << "the levels are the odd numbers";
+  EXPECT_EQ(quantized(2.0), 1.0) << "halves to the even level, number 128";
+  EXPECT_EQ(quantized(4.0), 5.0) << "to number 130";
+  EXPECT_EQ(quantized(-1e30), -255.0);
+  EXPECT_EQ(quantized(std::numeric_limits<double>::infinity()), 255.0);
 }
 
 }  // namespace

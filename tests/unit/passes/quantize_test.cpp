@@ -4,6 +4,8 @@
 
 #include "passes/byte_grid.hpp"
 #include "passes/fold_constants.hpp"
+#include "passes/fuse_activation.hpp"
+#include "passes/fuse_fake_quantize.hpp"
 #include "passes/pipeline.hpp"
 #include "passes/quantize_to_int8.hpp"
 #include "test_graph.hpp"
@@ -104,6 +106,62 @@ TEST(QuantizeToInt8Test, FakeQuantizeOnWeights) {
     builder.result(builder.op("Convolution", "conv", {x, weights}, kWindow), "out");
     expect_quantized(builder, 1, 1);
   }
+}
+
+// x [1,4,6,6] -> 3x3 convolution -> activation, where one is named -> FakeQuantize of [low, 0.9] -> depthwise.
+Graph before_depthwise(const std::string& activation, float low, const std::string& levels = "256") {
+  GraphBuilder builder;
+  PortRef t = builder.op("Convolution", "c", {builder.parameter("x", "1,4,6,6"), builder.random("w", {4, 4, 3, 3}, 4)},
+                         kWindow);
+  if (!activation.empty()) t = builder.op(activation, "act", {t});
+  t = fake_quantize(builder, "fq", t, low, 0.9F, levels);
+  builder.result(builder.op("GroupConvolution", "d", {t, builder.random("dw", {4, 1, 1, 3, 3}, 5)}, kWindow));
+  return builder.graph;
+}
+
+void fuse_all_quantize(Graph& graph) {
+  fuse_activation(graph);
+  fuse_fake_quantize(graph);
+}
+
+TEST(FuseFakeQuantizeTest, BecomesTheActivationOfTheLayerBefore) {
+  for (const auto& [activation, low] : {std::pair("", -0.3F), std::pair("", 0.0F), std::pair("ReLU", 0.0F)}) {
+    const Graph graph = expect_same_meaning(before_depthwise(activation, low), fuse_all_quantize);
+    EXPECT_EQ(count_type(graph, "FakeQuantize"), 0U) << activation;
+    const Epilogue& epilogue = graph.at(graph.find("c")).epilogue;
+    EXPECT_EQ(epilogue.activation, Activation::kFakeQuantize);
+    EXPECT_EQ(epilogue.alpha, low);
+    EXPECT_EQ(epilogue.beta, 0.9F);
+  }
+}
+
+TEST(FuseFakeQuantizeTest, StaysWhereItWouldMeanSomethingElse) {
+  for (const Graph& before :
+       {before_depthwise("ReLU", -0.3F), before_depthwise("Sigmoid", 0.0F), before_depthwise("", 0.0F, "16")}) {
+    const Graph graph = expect_same_meaning(before, fuse_all_quantize);
+    EXPECT_EQ(count_type(graph, "FakeQuantize"), 1U) << dump(graph);
+  }
+}
+
+TEST(FuseFakeQuantizeTest, StaysWhereOthersReadTheTensorItself) {
+  GraphBuilder builder;
+  const PortRef x = builder.parameter("x", "1,4,6,6");
+  const PortRef t = builder.op("Convolution", "c", {x, builder.random("w", {4, 4, 3, 3}, 4)}, kWindow);
+  builder.result(fake_quantize(builder, "fq", t, 0.0F, 0.9F));
+  builder.result(t);
+  const Graph graph = expect_same_meaning(builder.graph, fuse_all_quantize);
+  EXPECT_EQ(count_type(graph, "FakeQuantize"), 1U);
+}
+
+TEST(FuseFakeQuantizeTest, StaysWithARangePerChannel) {
+  GraphBuilder builder;
+  const PortRef x = builder.parameter("x", "1,2,6,6");
+  const PortRef t = builder.op("Convolution", "c", {x, builder.random("w", {2, 2, 3, 3}, 4)}, kWindow);
+  const PortRef low = builder.floats("low", {1, 2, 1, 1}, {0, -1});
+  const PortRef high = builder.floats("high", {1, 2, 1, 1}, {1, 1});
+  builder.result(builder.op("FakeQuantize", "fq", {t, low, high, low, high}, {{"levels", "256"}}));
+  const Graph graph = expect_same_meaning(builder.graph, fuse_all_quantize);
+  EXPECT_EQ(count_type(graph, "FakeQuantize"), 1U);
 }
 
 TEST(QuantizeToInt8Test, ReadersShareLevelsAndOthersKeepTheFakeQuantize) {
