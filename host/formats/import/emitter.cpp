@@ -2,6 +2,7 @@
 #include "formats/import/emitter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -129,6 +130,9 @@ PortRef Emitter::constant_floats(const std::vector<float>& values) {
 
 PortRef Emitter::constant_scalar(double value, ElementType type) {
   if (!is_floating(type)) {
+    constexpr double kEnd = 0x1p63;
+    const bool fits = value >= -kEnd && value < kEnd && value == std::trunc(value);
+    if (!fits) refuse("the number " + text(value) + " for tensors of " + std::string(to_string(type)));
     const auto integer = static_cast<std::int64_t>(value);
     return constant(headrace::convert(make_i64_tensor({}, std::span(&integer, 1)), type));
   }

@@ -13,7 +13,10 @@ OnnxAxis axis_of(OnnxContext& c) {
   if (c.rank(c.input(1)) == 0) return {};
   const std::size_t rank = c.rank(x);
   if (c.rank(c.input(1)) == 1 && c.static_dim(c.input(1), 0) == 1 && rank == 1) return {};
-  return {rank, static_cast<std::size_t>(c.axis(c.attr_int("axis", 1), std::max<std::size_t>(rank, 2)))};
+  if (rank == 0) c.refuse("scales for the rows of a scalar");
+  // A vector has one axis, whatever the default of the attribute, 1, says.
+  const auto axis = static_cast<std::size_t>(c.axis(c.attr_int("axis", 1), std::max<std::size_t>(rank, 2)));
+  return {rank, std::min(axis, rank - 1)};
 }
 
 std::vector<PortRef> convert_quantize(OnnxContext& c) {

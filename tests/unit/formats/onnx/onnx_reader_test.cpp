@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "unit/formats/onnx/onnx_bytes.hpp"
 
 namespace headrace::test {
@@ -133,6 +135,34 @@ TEST(OnnxReaderTest, RefusesAnInitializerThatIsAnOutput) {
     const std::string error = error_of([&] { parse(bytes); });
     EXPECT_THAT(error, HasSubstr("('c')")) << type;
     EXPECT_THAT(error, Not(HasSubstr("internal"))) << type;
+  }
+}
+
+// Found by fuzz_onnx too: with the default axis, 1, the scales of a vector were written past its shape.
+TEST(OnnxReaderTest, AVectorHasScalesAlongItsOneAxis) {
+  constexpr int kUint8 = 2;
+  for (const std::int64_t axis : {-1, 0, 1}) {
+    const Graph graph = parse(model({{node("DequantizeLinear", {"x", "s"}, {"y"}, {int_attribute("axis", axis)})},
+                                     {},
+                                     {in("y", {2})},
+                                     {raw_tensor("x", kUint8, {2}, "\x02\x03"), float_tensor("s", {2}, {0.5, 10})}}));
+    EXPECT_THAT(values_of(run(graph, {})[0]), ElementsAre(1, 30)) << axis;
+  }
+  const std::string scalar = model({{node("DequantizeLinear", {"x", "s"}, {"y"})},
+                                    {},
+                                    {in("y", {2})},
+                                    {raw_tensor("x", kUint8, {}, "\x02"), float_tensor("s", {2}, {0.5, 10})}});
+  EXPECT_THAT(error_of([&] { parse(scalar); }), HasSubstr("scales for the rows of a scalar"));
+}
+
+TEST(OnnxReaderTest, RefusesFactorsThatIntegersDoNotHold) {
+  constexpr int kInt64 = 7;
+  for (const float alpha : {0.5F, 4.6e35F, -1e19F, std::numeric_limits<float>::quiet_NaN()}) {
+    const std::string bytes = model({{node("Gemm", {"a", "b"}, {"y"}, {float_attribute("alpha", alpha)})},
+                                     {value_info("a", kInt64, {2, 2}), value_info("b", kInt64, {2, 2})},
+                                     {value_info("y", kInt64, {2, 2})},
+                                     {}});
+    EXPECT_THAT(error_of([&] { parse(bytes); }), HasSubstr("for tensors of i64")) << alpha;
   }
 }
 
