@@ -19,9 +19,6 @@ typedef bytes unaligned_bytes __attribute__((aligned(1)));
 #define as_ints JOIN(as_int, VEC)
 #define to_bytes JOIN(convert_uchar, VEC)
 
-// What moves a number of [0, 2^22] to the nearest whole one, halves to even, into the lowest bits of a float.
-#define TO_WHOLE 12582912.0f
-
 #define SCALARS(I, F) WALK_SIZES(I) WALK_PLACE(I, dst) WALK_PLACE(I, x) F(in_low) F(in_high) F(steps)
 DEFINE_SCALARS
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs, builds and tests everything, on PoCL, Intel's CPU runtime and Intel's FPGA emulator (a missing one is a
 # failure): all tests, then the fuzzers and the sanitizer builds of tests/sanitizers.sh. On a bare Debian 12, as root or
-# with sudo; can be run again. About 50 minutes on two cores.
+# with sudo; can be run again. About an hour on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build

@@ -50,7 +50,7 @@ std::optional<double> find_step(const float* values, const ChannelWalk& walk) {
 
 }  // namespace
 
-std::optional<LevelGrid> level_grid_of(const Graph& graph, const Node& node) {
+std::optional<LevelRange> level_range_of(const Graph& graph, const Node& node) {
   if (node.type != "FakeQuantize" || node.inputs.size() != 5) return std::nullopt;
   double range[4] = {};
   for (std::size_t i = 0; i < std::size(range); ++i) {
@@ -59,9 +59,16 @@ std::optional<LevelGrid> level_grid_of(const Graph& graph, const Node& node) {
     range[i] = *value;
   }
   const auto [in_low, in_high, out_low, out_high] = range;
+  if (!(in_low < in_high) || !(out_low < out_high)) return std::nullopt;
+  return LevelRange{in_low, in_high, out_low, out_high, node.attributes.get_int("levels")};
+}
+
+std::optional<LevelGrid> level_grid_of(const Graph& graph, const Node& node) {
+  const auto range = level_range_of(graph, node);
+  if (!range || range->levels > kMaxLevels) return std::nullopt;
+  const auto [in_low, in_high, out_low, out_high, levels] = *range;
   LevelGrid grid;
-  grid.levels = node.attributes.get_int("levels");
-  if (grid.levels > kMaxLevels || !(in_low < in_high) || !(out_low < out_high)) return std::nullopt;
+  grid.levels = levels;
   grid.in_low = static_cast<float>(in_low);
   grid.in_high = static_cast<float>(in_high);
   const auto steps = static_cast<double>(grid.levels - 1);

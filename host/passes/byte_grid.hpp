@@ -10,6 +10,15 @@
 
 namespace headrace {
 
+// A FakeQuantize with one range for the whole tensor, in_low < in_high and out_low < out_high, all finite.
+struct LevelRange {
+  double in_low = 0.0, in_high = 1.0, out_low = 0.0, out_high = 1.0;
+  std::int64_t levels = 256;
+};
+
+// Nothing where the node is no such FakeQuantize.
+std::optional<LevelRange> level_range_of(const Graph& graph, const Node& node);
+
 // What a FakeQuantize with one range for the whole tensor gives: (level - zero_point) * scale, zero among them.
 struct LevelGrid {
   float in_low = 0.0F, in_high = 1.0F;  // the range in which it tells levels apart

@@ -7,12 +7,6 @@
 namespace headrace {
 namespace {
 
-struct Fusable {
-  Activation activation = Activation::kNone;
-  double alpha = 0.0;
-  double beta = 0.0;
-};
-
 std::optional<Fusable> plain_activation(const std::string& type) {
   if (type == "ReLU") return Fusable{Activation::kRelu};
   if (type == "Sigmoid") return Fusable{Activation::kSigmoid};
@@ -61,29 +55,27 @@ void fuse(Rewriter& rewriter, NodeId id) {
   if (node.inputs.empty() || node.outputs.size() != 1 || node.outputs[0].type != ElementType::f32) return;
   const auto fusable = activation_of(graph, node);
   if (!fusable) return;
-  const PortRef source = node.inputs[0];
+  if (graph.at(node.inputs[0]).epilogue.activation == Activation::kNone) move_into_epilogue(rewriter, id, *fusable);
+}
+
+}  // namespace
+
+void move_into_epilogue(Rewriter& rewriter, NodeId id, const Fusable& fusable) {
+  const Graph& graph = rewriter.graph();
+  const PortRef source = graph.at(id).inputs[0];
   const Node& producer = graph.at(source);
-  if (producer.outputs.size() != 1 || producer.outputs[0].shape != node.outputs[0].shape) return;
-  if (!rewriter.only_user(source) || producer.epilogue.activation != Activation::kNone) return;
+  if (producer.outputs.size() != 1 || producer.outputs[0].shape != graph.at(id).outputs[0].shape) return;
+  if (!rewriter.only_user(source)) return;
   Epilogue epilogue = producer.epilogue;
-  epilogue.activation = fusable->activation;
-  epilogue.alpha = static_cast<float>(fusable->alpha);
-  epilogue.beta = static_cast<float>(fusable->beta);
+  epilogue.activation = fusable.activation;
+  epilogue.alpha = static_cast<float>(fusable.alpha);
+  epilogue.beta = static_cast<float>(fusable.beta);
   const OpDescriptor* op = find_op(producer.type);
   if (op == nullptr || op->fuses == nullptr || !op->fuses(producer, epilogue)) return;
   rewriter.at(source.node).epilogue = epilogue;
   rewriter.take_over({id, 0}, source);
 }
 
-}  // namespace
-
-void fuse_activation(Graph& graph) {
-  const auto order = graph.topological_order();
-  Rewriter rewriter(graph);
-  for (const NodeId id : order) {
-    if (!rewriter.is_removed(id)) fuse(rewriter, id);
-  }
-  graph.remove_dead();
-}
+void fuse_activation(Graph& graph) { rewrite_each(graph, fuse); }
 
 }  // namespace headrace

@@ -32,13 +32,6 @@ void fuse(Rewriter& rewriter, NodeId id) {
 
 }  // namespace
 
-void fuse_bias(Graph& graph) {
-  const auto order = graph.topological_order();
-  Rewriter rewriter(graph);
-  for (const NodeId id : order) {
-    if (!rewriter.is_removed(id)) fuse(rewriter, id);
-  }
-  graph.remove_dead();
-}
+void fuse_bias(Graph& graph) { rewrite_each(graph, fuse); }
 
 }  // namespace headrace

@@ -1,70 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/fuse_fake_quantize.hpp"
 
-#include "ops/descriptor.hpp"
-#include "passes/make_node.hpp"
+#include "passes/byte_grid.hpp"
+#include "passes/fuse_activation.hpp"
 
 namespace headrace {
 namespace {
 
 constexpr std::int64_t kLevels = 256;
 
-struct Range {
-  float low = 0.0F;
-  float high = 1.0F;
-};
-
-std::optional<Range> range_of(const Graph& graph, const Node& node) {
-  if (node.type != "FakeQuantize" || node.inputs.size() != 5 || !node.epilogue.is_empty()) return std::nullopt;
-  double values[4] = {};
-  for (std::size_t i = 0; i < std::size(values); ++i) {
-    const auto value = const_scalar(graph, node.inputs[i + 1]);
-    if (!value) return std::nullopt;
-    values[i] = *value;
-  }
-  const bool is_same = values[0] == values[2] && values[1] == values[3] && values[0] < values[1];
-  if (!is_same || node.attributes.get_int("levels") != kLevels) return std::nullopt;
-  return Range{static_cast<float>(values[0]), static_cast<float>(values[1])};
-}
-
 // Whether the activation changes only values that lie outside of the range, and leaves them outside.
-bool is_subsumed(const Epilogue& epilogue, const Range& range) {
+bool is_subsumed(const Epilogue& epilogue, const LevelRange& range) {
   switch (epilogue.activation) {
     case Activation::kNone: return true;
-    case Activation::kRelu: return range.low >= 0.0F;
-    case Activation::kClamp: return epilogue.alpha <= range.low && range.high <= epilogue.beta;
+    case Activation::kRelu: return range.in_low >= 0.0;
+    case Activation::kClamp:
+      return static_cast<double>(epilogue.alpha) <= range.in_low && range.in_high <= static_cast<double>(epilogue.beta);
     default: return false;
   }
 }
 
 void fuse(Rewriter& rewriter, NodeId id) {
   const Graph& graph = rewriter.graph();
-  const auto range = range_of(graph, graph.at(id));
-  if (!range) return;
-  const PortRef source = graph.at(id).inputs[0];
-  const Node& producer = graph.at(source);
-  const OpDescriptor* op = find_op(producer.type);
-  if (op == nullptr || op->fuses == nullptr || producer.outputs.size() != 1) return;
-  if (producer.outputs[0].shape != graph.at(id).outputs[0].shape) return;
-  if (!rewriter.only_user(source) || !is_subsumed(producer.epilogue, *range)) return;
-  Epilogue epilogue = producer.epilogue;
-  epilogue.activation = Activation::kFakeQuantize;
-  epilogue.alpha = range->low;
-  epilogue.beta = range->high;
-  if (!op->fuses(producer, epilogue)) return;
-  rewriter.at(source.node).epilogue = epilogue;
-  rewriter.take_over({id, 0}, source);
+  const Node& node = graph.at(id);
+  const auto range = level_range_of(graph, node);
+  if (!range || range->levels != kLevels || !node.epilogue.is_empty()) return;
+  if (range->in_low != range->out_low || range->in_high != range->out_high) return;
+  if (!is_subsumed(graph.at(node.inputs[0]).epilogue, *range)) return;
+  move_into_epilogue(rewriter, id, {Activation::kFakeQuantize, range->in_low, range->in_high});
 }
 
 }  // namespace
 
-void fuse_fake_quantize(Graph& graph) {
-  const auto order = graph.topological_order();
-  Rewriter rewriter(graph);
-  for (const NodeId id : order) {
-    if (!rewriter.is_removed(id)) fuse(rewriter, id);
-  }
-  graph.remove_dead();
-}
+void fuse_fake_quantize(Graph& graph) { rewrite_each(graph, fuse); }
 
 }  // namespace headrace

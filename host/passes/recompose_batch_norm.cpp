@@ -49,13 +49,6 @@ void recompose(Rewriter& rewriter, NodeId id) {
 
 }  // namespace
 
-void recompose_batch_norm(Graph& graph) {
-  const auto order = graph.topological_order();
-  Rewriter rewriter(graph);
-  for (const NodeId id : order) {
-    if (!rewriter.is_removed(id)) recompose(rewriter, id);
-  }
-  graph.remove_dead();
-}
+void recompose_batch_norm(Graph& graph) { rewrite_each(graph, recompose); }
 
 }  // namespace headrace

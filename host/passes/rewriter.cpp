@@ -150,4 +150,13 @@ bool Rewriter::bypass(PortRef from, PortRef to) {
   return true;
 }
 
+void rewrite_each(Graph& graph, void (*edit)(Rewriter& rewriter, NodeId id)) {
+  const auto order = graph.topological_order();
+  Rewriter rewriter(graph);
+  for (const NodeId id : order) {
+    if (!rewriter.is_removed(id)) edit(rewriter, id);
+  }
+  graph.remove_dead();
+}
+
 }  // namespace headrace

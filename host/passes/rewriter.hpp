@@ -61,4 +61,7 @@ class Rewriter {
   std::vector<bool> is_removed_;
 };
 
+// What most passes are: `edit` at every node in topological order that no edit before it has removed, then remove_dead.
+void rewrite_each(Graph& graph, void (*edit)(Rewriter& rewriter, NodeId id));
+
 }  // namespace headrace
