@@ -33,7 +33,7 @@ StepWorkers::StepWorkers(std::shared_ptr<const LoadedPlan> loaded, std::size_t p
     : loaded_(std::move(loaded)), first_(first) {
   const OpenClContext& context = *loaded_->context;
   const auto units = static_cast<std::size_t>(std::max(context.caps().compute_units, 1));
-  if (context.caps().type != DeviceType::kCpu || units == 1) return;
+  if (!context.shares_host_memory() || units == 1) return;
   for (std::size_t step = 0; step < loaded_->plan->steps.size(); ++step) {
     const Launch& launch = loaded_->launch(step);
     const std::size_t count = count_items(launch);
@@ -60,7 +60,7 @@ StepWorkers::StepWorkers(std::shared_ptr<const LoadedPlan> loaded, std::size_t p
 void StepWorkers::make_shares() {
   const OpenClContext& context = *loaded_->context;
   const std::size_t size = at_begin_.size() * sizeof(cl_int);
-  if (context.shares_host_memory()) memory_ = make_aligned_memory(size, "work shares");
+  memory_ = make_aligned_memory(size, "work shares");
   state_ = context.make_buffer(size, memory_.get(), "work shares");
   for (std::size_t at = 0; at < at_begin_.size(); at += kShareInts) {
     const cl_buffer_region region = {at * sizeof(cl_int), kShareInts * sizeof(cl_int)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the steps of a session on several queues of a CPU device, so that no thread sleeps between them.
+// Runs the steps of a session on several queues of a device of host cores, so that no thread sleeps between them.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,9 @@ namespace headrace {
 // One thread at a time.
 class StepWorkers {
  public:
-  // `first` is the session's own queue on a part of the device; further ones are made here. On other devices than CPUs
-  // with several compute units it is off: there `enqueue` starts an ordinary NDRange, and the others do nothing.
+  // `first` is the session's own queue on a part of the device; further ones are made here. On devices that do not
+  // work in the host's memory, or have one compute unit, it is off: there `enqueue` starts an ordinary NDRange, and the
+  // others do nothing.
   StepWorkers(std::shared_ptr<const LoadedPlan> loaded, std::size_t part, cl_command_queue first);
 
   bool is_on() const { return !helpers_.empty(); }
