@@ -4,6 +4,7 @@
 
 #include "device/child_process.hpp"
 #include "device/device_fixture.hpp"
+#include "device/opencl/sub_devices.hpp"
 #include "support/op_case.hpp"
 
 namespace headrace::test {
@@ -58,6 +59,29 @@ TEST_F(PartsTest, PartsOfOneDivisionShareTheirContext) {
       EXPECT_EQ(divided.parts[part]->native_context(), divided.all->native_context());
       const auto plan = make_scale_plan({64}, 3.0F, static_cast<float>(part));
       expect_scaled(run_once(*divided.parts[part], plan, counting_tensor({64})), 3.0F, static_cast<float>(part));
+    }
+  }
+}
+
+// A sub-device that goes with its context is freed while PoCL still gives its queue back (sub_devices.hpp).
+TEST_F(PartsTest, DividesADeviceOnce) {
+  for (const OpenClDeviceEntry& entry : divisible_) {
+    SCOPED_TRACE(entry.info.description);
+    const std::vector<cl_device_id> first = sub_devices(entry, 2);
+    EXPECT_EQ(first.size(), 2U);
+    EXPECT_NE(first.front(), first.back());
+    EXPECT_EQ(sub_devices(entry, 2), first);
+  }
+}
+
+TEST_F(PartsTest, OpensAndClosesOnePartManyTimes) {
+  const auto plan = make_scale_plan({64}, 2.0F, 1.0F);
+  const Tensor input = counting_tensor({64});
+  for (const OpenClDeviceEntry& entry : divisible_) {
+    SCOPED_TRACE(entry.info.description);
+    for (int round = 0; round < 50; ++round) {
+      const auto half = make_opencl_device(entry.info.name + "#1/2", options());
+      expect_scaled(run_once(*half, plan, input), 2.0F, 1.0F);
     }
   }
 }

@@ -40,7 +40,6 @@ class ClHandle {
 };
 
 using ClContext = ClHandle<cl_context, clReleaseContext>;
-using ClDevice = ClHandle<cl_device_id, clReleaseDevice>;  // counts for sub-devices only
 using ClQueue = ClHandle<cl_command_queue, clReleaseCommandQueue>;
 using ClProgram = ClHandle<cl_program, clReleaseProgram>;
 using ClKernel = ClHandle<cl_kernel, clReleaseKernel>;

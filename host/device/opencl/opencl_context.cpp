@@ -5,27 +5,10 @@
 #include <sstream>
 
 #include "device/opencl/cl_error.hpp"
+#include "device/opencl/sub_devices.hpp"
 
 namespace headrace {
 namespace {
-
-// Divides the device; what does not make a whole part is left over.
-std::vector<ClDevice> make_parts(const OpenClDeviceEntry& entry, int parts) {
-  check_parts(entry, parts);
-  const std::string what = "device " + entry.info.name + ": dividing it into " + std::to_string(parts) + " parts";
-  auto* device = static_cast<cl_device_id>(entry.device_id);
-  const cl_device_partition_property properties[] = {
-      CL_DEVICE_PARTITION_EQUALLY, static_cast<cl_device_partition_property>(entry.compute_units / parts), 0};
-  cl_uint count = 0;
-  check_cl(clCreateSubDevices(device, properties, 0, nullptr, &count), what);
-  std::vector<cl_device_id> made(count);
-  check_cl(clCreateSubDevices(device, properties, count, made.data(), nullptr), what);
-  std::vector<ClDevice> owners;
-  for (cl_device_id part : made) owners.emplace_back(part);
-  HEADRACE_ASSERT(owners.size() >= static_cast<std::size_t>(parts), "fewer sub-devices than asked for");
-  owners.resize(static_cast<std::size_t>(parts));
-  return owners;
-}
 
 int vector_width(cl_device_id device) {
   const auto native = device_value<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
@@ -76,9 +59,8 @@ OpenClContext::OpenClContext(const OpenClDeviceEntry& entry, int parts)
     : name_(entry.info.name), info_(entry.info), platform_(static_cast<cl_platform_id>(entry.platform_id)) {
   if (!entry.problem.empty()) fail(ErrorCode::kDevice, "device " + name_ + ": " + entry.problem);
   if (parts > 1) {
-    parts_ = make_parts(entry, parts);
+    devices_ = sub_devices(entry, parts);
     name_ += " (" + std::to_string(parts) + " parts)";
-    for (const ClDevice& part : parts_) devices_.push_back(part.get());
   } else {
     devices_.push_back(static_cast<cl_device_id>(entry.device_id));
   }

@@ -53,7 +53,6 @@ class OpenClContext {
   std::string name_;
   DeviceInfo info_;
   cl_platform_id platform_ = nullptr;
-  std::vector<ClDevice> parts_;  // empty: the device is whole
   std::vector<cl_device_id> devices_;
   ClContext context_;
   KernelCaps caps_;
